@@ -1,0 +1,1 @@
+"""Adapters between model checkpoints and the engine."""

@@ -1,0 +1,65 @@
+"""The only seam between the engine and models.
+
+A *system* is a target with its drafter (possibly one network). A *session* is one sequence being decoded: it owns the
+K/V cache and knows how many tokens are in it. Tensors go in and out here and nowhere else in the loop.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+from presto.records import Marginals, Tree
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One drafting step.
+
+    ``exact`` are the target's own logits ``[vocab]`` for the token after the anchor when the drafting pass computed
+    them too (gated self-speculation); then ``marginals`` start one position later. ``forwards`` counts model passes.
+    """
+
+    marginals: Marginals
+    exact: torch.Tensor | None
+    forwards: int
+
+
+class Session(Protocol):
+    """One sequence. Between rounds the cache holds every committed token but the last, the anchor."""
+
+    def draft(self, anchor: int, length: int, top_k: int) -> Draft:
+        """Marginals of the next ``length`` positions. If the draft is exact, the anchor joins the cache."""
+        ...
+
+    def verify(self, tree: Tree) -> torch.Tensor:
+        """The target's logits ``[N + 1, vocab]`` after the root and after every node, by tree attention."""
+        ...
+
+    def commit(self, nodes: tuple[int, ...]) -> None:
+        """Keep the K/V rows of the verified root and of these nodes (a path from the root), drop the others."""
+        ...
+
+
+class System(Protocol):
+    """A target and its drafter, loaded on one device in one dtype."""
+
+    name: str
+    mode: str
+    context: int  # most positions a sequence may have
+    max_draft: int  # most positions one draft can cover
+    eos_ids: frozenset[int]
+
+    @property
+    def device(self) -> torch.device: ...
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> Session:
+        """Prefill all of the prompt but its last token, the first anchor.
+
+        ``capacity`` is the number of cache positions the run may use. The first round's anchor is
+        ``prompt_ids[-1]``.
+        """
+        ...

@@ -1,0 +1,261 @@
+"""What a run leaves behind: frozen plain-data records, saved as versioned JSON.
+
+Nothing here knows a tensor. Numbers that follow from others (depth, rank, acceptance length, speed-up) are functions
+over these records (``presto.tree``, ``presto.measures``), never stored beside them. ``docs/trace.md`` describes the
+JSON form.
+"""
+
+import gzip
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar
+
+import numpy as np
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
+
+T = TypeVar("T")
+MAX_TRACE_BYTES = 64 << 20  # after decompression: larger files are refused before they are parsed
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+Method = Literal["ar", "linear", "blind", "presto"]
+Scorer = Literal["blind", "product", "pmi", "mixture", "dart"]
+Search = Literal["linear", "beam", "best_first"]
+Finish = Literal["eos", "stop", "length", "context", "stopped"]
+Verdict = Literal["root", "accepted", "rejected", "beyond"]
+Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
+TokenId = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, config=STRICT)
+class DecodeConfig:
+    """Every setting of a run. Ranges are checked on construction; ``explain`` turns a violation into one sentence."""
+
+    scorer: Scorer = "pmi"
+    normalised: bool = True
+    search: Search = "best_first"
+    lam: Annotated[float, Field(ge=0, le=4)] = 0.7  # λ of s = log q + λ·log ρ
+    order: Annotated[int, Field(ge=2, le=3)] = 3  # of the n-gram model
+    budget: Annotated[int, Field(ge=1, le=1024)] = 32  # nodes of the tree, the root not counted
+    top_k: Annotated[int, Field(ge=1, le=64)] = 32  # candidates per position
+    beam_width: Annotated[int, Field(ge=1, le=1024)] = 32
+    draft_length: Annotated[int, Field(ge=1, le=31)] = 12  # drafted positions per round: block size - 1
+    correct_first: bool = True  # apply the n-gram correction on the tree's first level too
+    static_ngram: bool = True
+    online_ngram: bool = True
+    temperature: Annotated[float, Field(ge=0, le=4)] = 0.0
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    sample_top_k: Annotated[int, Field(ge=0)] = 0  # keep the target's k likeliest tokens when sampling; 0: all
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    max_new_tokens: Annotated[int, Field(ge=1, le=8192)] = 128
+    stop: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+
+
+@dataclass(frozen=True, config=STRICT)
+class Marginals:
+    """The drafter's prefix-blind distributions: per drafted position its top-K tokens, likeliest first.
+
+    ``token_ids`` and ``log_q`` are ``[D, K]``; ``log_q`` is normalised over the whole vocabulary (natural logarithm).
+    """
+
+    token_ids: tuple[tuple[TokenId, ...], ...] = ()
+    log_q: tuple[tuple[float, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Self:
+        widths = {len(row) for row in (*self.token_ids, *self.log_q)}
+        if len(self.token_ids) != len(self.log_q) or len(widths) > 1:
+            raise ValueError("token_ids and log_q must both be [D, K]")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Tree:
+    """A draft tree as parallel arrays ``[N + 1]``. Node 0 is the anchor; node index = order of expansion.
+
+    ``log_q`` and ``log_rho`` belong to the node itself, ``blind`` and ``aligned`` are path sums from the root.
+    ``rank[i]`` is the token's 0-based rank in its position's marginal. The root's numbers are 0.
+    """
+
+    tokens: tuple[TokenId, ...]
+    parents: tuple[int, ...] = (-1,)
+    rank: tuple[int, ...] = (0,)
+    log_q: tuple[float, ...] = (0.0,)
+    log_rho: tuple[float, ...] = (0.0,)
+    blind: tuple[float, ...] = (0.0,)
+    aligned: tuple[float, ...] = (0.0,)
+
+    @model_validator(mode="after")
+    def _well_formed(self) -> Self:
+        lengths = {
+            len(part)
+            for part in (self.tokens, self.parents, self.rank, self.log_q, self.log_rho, self.blind, self.aligned)
+        }
+        if lengths != {len(self.tokens)} or not self.tokens:
+            raise ValueError(f"the tree's arrays must have one length, got {sorted(lengths)}")
+        if self.parents[0] != -1:
+            raise ValueError(f"the root's parent must be -1, got {self.parents[0]}")
+        for i, parent in enumerate(self.parents[1:], start=1):
+            if not 0 <= parent < i:
+                raise ValueError(f"parent of node {i} must lie in 0..{i - 1}, got {parent}")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Stages:
+    """Seconds spent in each stage of a round."""
+
+    draft: float = 0.0
+    score: float = 0.0
+    search: float = 0.0
+    mask: float = 0.0
+    verify: float = 0.0
+    commit: float = 0.0
+
+
+@dataclass(frozen=True, config=STRICT)
+class Choice:
+    """The target's decision at the node where a round stopped: its pick, and its top tokens at temperature 1."""
+
+    token: TokenId
+    top_ids: tuple[TokenId, ...] = ()
+    top_probs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, config=STRICT)
+class Round:
+    """One draft-verify-commit cycle (an autoregressive step is a round with an empty tree).
+
+    ``start`` counts the tokens (prompt and output) committed before the round. ``exact`` is the token that a
+    self-speculative draft pass commits at once; it is then the tree's root, otherwise the root is the last committed
+    token. ``log_p [N + 1]`` is the target's log-probability of each node at temperature 1 (root: 0).
+    ``accepted`` lists the accepted nodes from the root down. ``committed`` is what the round emitted:
+    exact, accepted tokens and bonus, cut at EOS, stop string or token cap.
+    ``margin`` is the smallest gap between the target's two best logits along the path: near 0 means a tie.
+    """
+
+    start: int
+    exact: TokenId | None
+    marginals: Marginals
+    tree: Tree
+    log_p: tuple[float, ...]
+    accepted: tuple[int, ...]
+    choice: Choice
+    committed: tuple[TokenId, ...]
+    margin: float
+    forwards: int
+    seconds: Stages
+
+    @model_validator(mode="after")
+    def _path_in_tree(self) -> Self:
+        nodes = len(self.tree.tokens)
+        if len(self.log_p) != nodes:
+            raise ValueError(f"log_p must have {nodes} entries, got {len(self.log_p)}")
+        parent = 0
+        for node in self.accepted:
+            if not 0 < node < nodes or self.tree.parents[node] != parent:
+                raise ValueError(f"accepted must be a path from the root, got {list(self.accepted)}")
+            parent = node
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Trace:
+    """A whole run with everything needed to show, check and replay it."""
+
+    system: str  # name of the pair in the registry
+    mode: str  # how the pair drafts: "gated", "linear", "quadratic"
+    method: Method
+    config: DecodeConfig
+    device: str
+    dtype: str
+    template: str  # which chat template was applied: "chat", "none"
+    prompt: str
+    prompt_ids: tuple[TokenId, ...]
+    rounds: tuple[Round, ...]
+    pieces: dict[int, Piece]  # every token id that occurs anywhere in the trace
+    finish: Finish
+    prefill_seconds: float = 0.0
+    versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
+    created: str = ""
+    schema_version: Literal[1] = 1
+
+
+@dataclass(frozen=True, config=STRICT)
+class Recording:
+    """Runs of several methods on one prompt and seed, shown side by side; what ``presto record`` writes."""
+
+    title: str
+    note: str
+    traces: Annotated[tuple[Trace, ...], Field(min_length=1)]
+    schema_version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> Self:
+        if len({trace.prompt_ids for trace in self.traces}) > 1:
+            raise ValueError("all traces of a recording must have the same prompt_ids")
+        return self
+
+
+_TRACE, _RECORDING = TypeAdapter(Trace), TypeAdapter(Recording)
+
+
+def explain(error: ValidationError) -> str:
+    """The first violation as one sentence: which field, what was got, what is allowed."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "value"
+    got = repr(first["input"])
+    shown = got if len(got) <= 60 else got[:57] + "…"
+    return f"{place}: {first['msg']} (got {shown})"
+
+
+def plain(value: float) -> float:
+    """A log-probability as stored: five decimals, finite. Rounding before the search keeps replays exact."""
+    return round(float(np.clip(value, -1e4, 1e4)), 5)
+
+
+def to_json(record: Trace | Recording) -> bytes:
+    """A trace or recording as JSON bytes."""
+    return _RECORDING.dump_json(record) if isinstance(record, Recording) else _TRACE.dump_json(record)
+
+
+def _parse(adapter: TypeAdapter[T], data: bytes | str, what: str) -> T:
+    if len(data) > MAX_TRACE_BYTES:
+        raise ValueError(f"the {what} has {len(data)} bytes, at most {MAX_TRACE_BYTES} are allowed")
+    try:
+        return adapter.validate_json(data)
+    except ValidationError as error:
+        raise ValueError(f"not a valid {what}: {explain(error)}") from None
+
+
+def trace_from_json(data: bytes | str) -> Trace:
+    """Parse a trace; ``ValueError`` names the first unknown field, wrong type, non-finite number or broken tree."""
+    return _parse(_TRACE, data, "trace")
+
+
+def recording_from_json(data: bytes | str) -> Recording:
+    """Parse a recording, as strictly as ``trace_from_json``."""
+    return _parse(_RECORDING, data, "recording")
+
+
+def save(record: Trace | Recording, path: Path) -> None:
+    """Write ``path`` as JSON, compressed when its name ends in ``.gz``."""
+    data = to_json(record)
+    path.write_bytes(gzip.compress(data, mtime=0) if path.suffix == ".gz" else data)
+
+
+def load_trace(path: Path) -> Trace:
+    """Read a trace written by ``save``; ``ValueError`` says what is wrong with the file."""
+    return trace_from_json(_read(path))
+
+
+def load_recording(path: Path) -> Recording:
+    """Read a recording written by ``save``; ``ValueError`` says what is wrong with the file."""
+    return recording_from_json(_read(path))
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return file.read(MAX_TRACE_BYTES + 1)
+    except (OSError, EOFError) as error:
+        raise ValueError(f"cannot read {path}: {error}") from None

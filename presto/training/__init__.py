@@ -1,0 +1,1 @@
+"""Training: the target writes its own data, the draft adapter learns from it."""

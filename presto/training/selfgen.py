@@ -1,0 +1,262 @@
+"""Self-distillation data: the target writes its own prompts and answers them.
+
+Every row of the batch is an endless stream of documents ``header, opener, prompt, answer``. Rows sit at different
+positions of one preallocated cache and a finished row starts its next document over the cached header, so no step
+of the batch is ever idle. Each answer position keeps the target's top-16 log-probabilities: the distillation labels.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+from presto.training.openers import OPENERS
+
+logger = logging.getLogger(__name__)
+LABEL_WIDTH = 16  # top log-probabilities kept per position
+LOOP_WINDOW, LOOP_DISTINCT = 32, 8  # an answer whose last 32 tokens use at most 8 distinct ones is stuck in a loop
+
+
+class RaggedLayer(CacheLayerMixin):
+    """One layer's K/V storage ``[rows, heads, length, head_dim]``, written at a position of its own in every row."""
+
+    is_compileable = False
+    is_sliding = False
+
+    def __init__(self, cache: "RaggedCache") -> None:
+        super().__init__()
+        self.cache = cache
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        _, heads, _, dim = key_states.shape
+        shape = (self.cache.rows, heads, self.cache.length, dim)
+        self.keys, self.values = key_states.new_zeros(shape), value_states.new_zeros(shape)
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        rows, positions = self.cache.row_index, self.cache.positions
+        self.keys[rows, :, positions] = key_states[:, :, 0]
+        self.values[rows, :, positions] = value_states[:, :, 0]
+        used = int(positions.max()) + 1
+        return self.keys[:, :, :used], self.values[:, :, :used]
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return int(self.cache.positions.max()) + 1, 0
+
+    def get_seq_length(self) -> int:
+        return int(self.cache.positions.max())
+
+    def get_max_length(self) -> int:
+        return self.cache.length
+
+    def reset(self) -> None:
+        raise NotImplementedError("rows are reused in place: set their position")
+
+
+class RaggedCache(Cache):
+    """A K/V cache whose rows stand at different positions; ``positions [rows]`` says where the next token goes."""
+
+    def __init__(self, layers: int, rows: int, length: int, device: torch.device) -> None:
+        self.rows, self.length = rows, length
+        self.positions = torch.zeros(rows, dtype=torch.long, device=device)
+        self.row_index = torch.arange(rows, device=device)
+        super().__init__(layers=[RaggedLayer(self) for _ in range(layers)])
+
+
+@dataclass
+class Stream:
+    """One row of the batch: the document it is writing and the tokens it still has to be fed."""
+
+    forced: list[int]
+    greedy: bool
+    tokens: list[int] = field(default_factory=list)
+    labels: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    answer_start: int = 0  # index of the first answer token; 0 while the prompt is being written
+
+
+@dataclass(frozen=True)
+class Document:
+    """``tokens [L]``, where the answer starts, and the label of every answer token ``[L - start, 16]``."""
+
+    tokens: np.ndarray
+    answer_start: int
+    label_ids: np.ndarray
+    label_logprobs: np.ndarray
+
+
+@dataclass(frozen=True)
+class ChatFormat:
+    """Token ids around a turn: ``header`` opens the user's turn, ``bridge`` closes it and opens the answer."""
+
+    header: list[int]
+    bridge: list[int]
+    end: int
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> "ChatFormat":
+        marker = "\x00"
+        text = tokenizer.apply_chat_template(
+            [{"role": "user", "content": marker}], add_generation_prompt=True, tokenize=False
+        )
+        before, after = text.split(marker)
+
+        def encode(part: str) -> list[int]:
+            return list(tokenizer(part, add_special_tokens=False)["input_ids"])
+
+        return cls(encode(before), encode(after), int(tokenizer.eos_token_id))
+
+
+class Writer:
+    """Batched self-generation: ``documents()`` yields finished documents for ever."""
+
+    def __init__(
+        self, model: Any, tokenizer: Any, rows: int, seed: int, max_prompt: int, max_answer: int, greedy_share: float
+    ):
+        self.model, self.tokenizer, self.chat = model, tokenizer, ChatFormat.of(tokenizer)
+        self.openers = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in OPENERS]
+        self.max_prompt, self.max_answer, self.greedy_share = max_prompt, max_answer, greedy_share
+        self.random = np.random.default_rng(seed)
+        self.noise = torch.Generator(device=model.device).manual_seed(seed)
+        longest = len(self.chat.header) + max(map(len, self.openers)) + max_prompt + len(self.chat.bridge) + max_answer
+        layers = model.config.num_hidden_layers
+        self.cache = RaggedCache(layers, rows, longest + 1, model.device)
+        self.streams = [self._new_stream(header=True) for _ in range(rows)]
+
+    def _new_stream(self, header: bool) -> Stream:
+        opener = list(self.openers[self.random.integers(len(self.openers))])
+        stream = Stream(forced=opener, greedy=bool(self.random.random() < self.greedy_share))
+        if header:
+            stream.forced = [*self.chat.header, *opener]
+        else:
+            stream.tokens = list(self.chat.header)
+        return stream
+
+    @torch.inference_mode()
+    def documents(self) -> Iterator[Document]:
+        feed = torch.tensor([stream.forced.pop(0) for stream in self.streams], device=self.model.device)
+        while True:
+            for stream, token in zip(self.streams, feed.tolist(), strict=True):
+                stream.tokens.append(token)
+            logits = self._forward(feed)
+            sampled, ids, logprobs = self._sample(logits)
+            following = []
+            for row, stream in enumerate(self.streams):
+                self.cache.positions[row] += 1
+                if stream.answer_start and not stream.forced:
+                    stream.labels.append((ids[row], logprobs[row]))
+                token, document = self._advance(stream, int(sampled[row]))
+                if document is not None:
+                    yield document
+                    self.streams[row] = self._new_stream(header=False)
+                    self.cache.positions[row] = len(self.chat.header)
+                    token = self.streams[row].forced.pop(0)
+                following.append(token)
+            feed = torch.tensor(following, device=self.model.device)
+
+    def _forward(self, feed: torch.Tensor) -> torch.Tensor:
+        positions = self.cache.positions
+        columns = torch.arange(int(positions.max()) + 1, device=positions.device)
+        mask = (columns[None] <= positions[:, None])[:, None, None]
+        output = self.model(
+            feed[:, None], position_ids=positions[:, None], attention_mask=mask, past_key_values=self.cache
+        )
+        logits: torch.Tensor = output.logits[:, 0].float()
+        return logits
+
+    def _sample(self, logits: torch.Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Next token of every row (argmax, T = 0.8 in sampled answers, T = 0.9 in prompts) and the T = 1 labels."""
+        top = torch.topk(logits, 64, dim=-1)
+        logprobs = top.values - torch.logsumexp(logits, dim=-1, keepdim=True)
+        heat = [0.9 if not s.answer_start else 0.0 if s.greedy else 0.8 for s in self.streams]
+        temperature = torch.tensor(heat, device=logits.device)[:, None]
+        uniform = torch.rand(top.values.shape, generator=self.noise, device=logits.device).clamp_min(1e-9)
+        choice = (top.values - temperature * torch.log(-torch.log(uniform))).argmax(-1, keepdim=True)
+        sampled = top.indices.gather(-1, choice)[:, 0]
+        labels = top.indices[:, :LABEL_WIDTH], logprobs[:, :LABEL_WIDTH]
+        return sampled.cpu().numpy(), labels[0].int().cpu().numpy(), labels[1].half().cpu().numpy()
+
+    def _advance(self, stream: Stream, sampled: int) -> tuple[int, Document | None]:
+        """The token the row is fed next, or the document it has finished."""
+        if stream.forced:
+            return stream.forced.pop(0), None
+        if not stream.answer_start:
+            if sampled == self.chat.end or len(stream.tokens) - len(self.chat.header) >= self.max_prompt:
+                stream.forced = self.chat.bridge[1:]
+                stream.answer_start = len(stream.tokens) + len(self.chat.bridge)
+                return self.chat.bridge[0], None
+            return sampled, None
+        answer = stream.tokens[stream.answer_start :]
+        looping = len(answer) >= LOOP_WINDOW and len(set(answer[-LOOP_WINDOW:])) <= LOOP_DISTINCT
+        if sampled == self.chat.end or looping or len(answer) + 1 >= self.max_answer:
+            stream.tokens.append(sampled)
+            return 0, self._document(stream)
+        return sampled, None
+
+    def _document(self, stream: Stream) -> Document:
+        ids, logprobs = zip(*stream.labels, strict=True)
+        return Document(np.array(stream.tokens, np.int32), stream.answer_start, np.stack(ids), np.stack(logprobs))
+
+
+def save_shard(path: Path, documents: list[Document]) -> None:
+    """Write documents as one flat ``.npz`` shard (atomically: a stopped run leaves no half file)."""
+    temporary = path.with_suffix(".tmp.npz")
+    np.savez(
+        temporary,
+        tokens=np.concatenate([d.tokens for d in documents]),
+        lengths=np.array([len(d.tokens) for d in documents], np.int32),
+        answer_starts=np.array([d.answer_start for d in documents], np.int32),
+        label_ids=np.concatenate([d.label_ids for d in documents]),
+        label_logprobs=np.concatenate([d.label_logprobs for d in documents]),
+    )
+    temporary.replace(path)
+
+
+def load_shards(folder: Path) -> list[Document]:
+    """All documents of a data folder, in shard order."""
+    documents = []
+    for path in sorted(folder.glob("shard-*.npz")):
+        with np.load(path) as shard:
+            arrays = {name: shard[name] for name in shard.files}
+        token_ends = np.cumsum(arrays["lengths"])
+        label_ends = np.cumsum(arrays["lengths"] - arrays["answer_starts"])
+        for i, start in enumerate(arrays["answer_starts"]):
+            tokens = slice(token_ends[i] - arrays["lengths"][i], token_ends[i])
+            labels = slice(label_ends[i] - (arrays["lengths"][i] - start), label_ends[i])
+            documents.append(
+                Document(
+                    arrays["tokens"][tokens],
+                    int(start),
+                    arrays["label_ids"][labels],
+                    arrays["label_logprobs"][labels],
+                )
+            )
+    return documents
+
+
+def write_shards(writer: Writer, folder: Path, tokens: int, shard_documents: int = 200) -> None:
+    """Generate until the folder holds ``tokens`` prompt and answer tokens; a later call goes on where this stopped."""
+    folder.mkdir(parents=True, exist_ok=True)
+    total = sum(len(d.tokens) for d in load_shards(folder))
+    number = len(list(folder.glob("shard-*.npz")))
+    pending: list[Document] = []
+    written, began = 0, time.perf_counter()
+    for document in writer.documents():
+        pending.append(document)
+        total += len(document.tokens)
+        written += len(document.tokens)
+        if len(pending) == shard_documents or total >= tokens:
+            save_shard(folder / f"shard-{number:04d}.npz", pending)
+            number, pending = number + 1, []
+            logger.info("%d of %d tokens, %.0f tokens/s", total, tokens, written / (time.perf_counter() - began))
+        if total >= tokens:
+            return
