@@ -25,15 +25,28 @@ class Draft:
     forwards: int
 
 
+@dataclass(frozen=True)
+class TreeInput:
+    """A tree as the target reads it: ``token_ids`` and ``positions`` ``[N + 1]``, boolean ``mask [N + 1, cache + N + 1]``."""
+
+    token_ids: torch.Tensor
+    positions: torch.Tensor
+    mask: torch.Tensor
+
+
 class Session(Protocol):
     """One sequence. Between rounds the cache holds every committed token but the last, the anchor."""
 
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
-        """Marginals of the next ``length`` positions. If the draft is exact, the anchor joins the cache."""
+        """Marginals of the next ``length`` (≥ 0) positions. If the draft is exact, the anchor joins the cache."""
         ...
 
-    def verify(self, tree: Tree) -> torch.Tensor:
-        """The target's logits ``[N + 1, vocab]`` after the root and after every node, by tree attention."""
+    def plan(self, tree: Tree) -> TreeInput:
+        """The target's input for a tree: token ids, positions and the tree-attention mask."""
+        ...
+
+    def verify(self, plan: TreeInput) -> torch.Tensor:
+        """The target's logits ``[N + 1, vocab]`` after the root and after every node, in one forward pass."""
         ...
 
     def commit(self, nodes: tuple[int, ...]) -> None:
@@ -46,6 +59,7 @@ class System(Protocol):
 
     name: str
     mode: str
+    vocab: int
     context: int  # most positions a sequence may have
     max_draft: int  # most positions one draft can cover
     eos_ids: frozenset[int]
@@ -57,9 +71,9 @@ class System(Protocol):
     def dtype(self) -> torch.dtype: ...
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> Session:
-        """Prefill all of the prompt but its last token, the first anchor.
+        """Prefill all of the prompt but its last token, the first anchor; ``capacity`` bounds the cache positions."""
+        ...
 
-        ``capacity`` is the number of cache positions the run may use. The first round's anchor is
-        ``prompt_ids[-1]``.
-        """
+    def synchronise(self) -> None:
+        """Wait for the work queued on the device."""
         ...

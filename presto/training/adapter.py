@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from transformers import DynamicCache
 
+from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.training.selfgen import Document
 
@@ -81,27 +82,27 @@ def draw_batch(documents: list[Document], blocks: int, masks: int, random: np.ra
 
 
 def block_mask(anchors: torch.Tensor, masks: int, length: int) -> torch.Tensor:
-    """``[B, 1, A·D, L + A·D]``: a mask row sees the clean text up to its seed, and the masks of its own block."""
+    """``[B, A·D, L + A·D]``: a mask row sees the clean text up to its seed, and the masks of its own block."""
     blocks = anchors.shape[1]
     seed = anchors.repeat_interleave(masks, dim=1)
     clean = torch.arange(length, device=anchors.device)[None, None] <= seed[..., None]
     block = torch.arange(blocks, device=anchors.device).repeat_interleave(masks)
     own = (block[:, None] == block[None]).expand(len(anchors), -1, -1)
-    return torch.cat([clean, own], dim=-1)[:, None]
+    return torch.cat([clean, own], dim=-1)
 
 
 class AdapterTrainer:
     """Adapter, mask embedding and optimiser; ``run`` trains, writes checkpoints and the curve, and can be resumed."""
 
-    def __init__(self, model: Any, documents: list[Document], recipe: AdapterRecipe) -> None:
+    def __init__(self, backbone: Backbone, documents: list[Document], recipe: AdapterRecipe) -> None:
         torch.manual_seed(recipe.seed)
-        self.model, self.recipe = model.requires_grad_(False), recipe
+        self.backbone, self.recipe = backbone, recipe
         usable = [d for d in documents if len(d.label_ids) > 8]
         held = max(1, min(64, len(usable) // 20))
         self.held_out, self.documents = usable[:held], usable[held:]
-        self.device = model.device
-        self.adapter = LowRankAdapter(model, recipe.rank, recipe.alpha, ADAPTED).to(self.device)
-        embeddings = model.get_input_embeddings().weight
+        self.device = backbone.device
+        self.adapter = LowRankAdapter(backbone.model, recipe.rank, recipe.alpha, ADAPTED).to(self.device)
+        embeddings = backbone.embeddings.weight
         self.mask_embedding = nn.Parameter(embeddings.float().mean(0))
         self.head, self.column = self._frequent_head(usable)
         parameters = [*self.adapter.parameters(), self.mask_embedding]
@@ -110,7 +111,7 @@ class AdapterTrainer:
 
     def _frequent_head(self, documents: list[Document]) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows of the output head for the most frequent label tokens, and each token's column there (-1: absent)."""
-        weight = self.model.get_output_embeddings().weight.detach()
+        weight = self.backbone.head.weight.detach()
         counts = np.bincount(np.concatenate([d.label_ids.ravel() for d in documents]), minlength=len(weight))
         kept = torch.from_numpy(np.argsort(-counts, kind="stable")[: self.recipe.head_tokens].copy()).to(self.device)
         column = torch.full((len(weight),), -1, dtype=torch.long, device=self.device)
@@ -119,24 +120,17 @@ class AdapterTrainer:
 
     def hidden(self, batch: Batch) -> torch.Tensor:
         """Final hidden states of the mask rows ``[B, A, D, H]``; gradients reach the adapter and the mask embedding."""
-        texts, blocks, masks = batch.known.shape
-        base = self.model.get_decoder()
-        cache = DynamicCache()
+        (texts, blocks, masks), length = batch.known.shape, batch.tokens.shape[1]
+        cache, backbone = DynamicCache(), self.backbone
         with torch.no_grad():
-            base(batch.tokens, past_key_values=cache)
-        dtype = self.head.dtype
-        embeds = self.mask_embedding.to(dtype).expand(texts, blocks * masks, -1)
+            places = torch.arange(length, device=self.device).expand(texts, -1)
+            backbone.hidden(backbone.embeddings(batch.tokens), places, None, cache)
+        embeds = self.mask_embedding.to(backbone.dtype).expand(texts, blocks * masks, -1)
         offsets = torch.arange(1, masks + 1, device=self.device)
         positions = (batch.anchors[..., None] + offsets).flatten(1)
-        with self.adapter.acting_on(torch.ones(1, dtype=dtype, device=self.device)):
-            output = base(
-                inputs_embeds=embeds,
-                position_ids=positions,
-                attention_mask=block_mask(batch.anchors, masks, batch.tokens.shape[1]),
-                past_key_values=cache,
-            )
-        states: torch.Tensor = output.last_hidden_state.unflatten(1, (blocks, masks))
-        return states
+        with self.adapter.acting_on(torch.ones(1, dtype=backbone.dtype, device=self.device)):
+            states = backbone.hidden(embeds, positions, block_mask(batch.anchors, masks, length), cache)
+        return states.reshape(texts, blocks, masks, -1)
 
     def loss(self, batch: Batch) -> torch.Tensor:
         """Cross-entropy to the target's top-16 (KL up to a constant), weighted by exp(-(depth - 1) / decay)."""
@@ -178,7 +172,7 @@ class AdapterTrainer:
     def agreement(self, masks: int = 12) -> list[float]:
         """Share of held-out positions where the draft's first choice is the target's, by depth."""
         right, seen = torch.zeros(masks), torch.zeros(masks)
-        head = self.model.get_output_embeddings().weight
+        head = self.backbone.head.weight
         for start in range(0, len(self.held_out), 4):
             documents = self.held_out[start : start + 4]
             batch = self._to_device(draw_batch(documents, 12, masks, np.random.default_rng(start)))
@@ -188,7 +182,7 @@ class AdapterTrainer:
             seen += batch.known.sum((0, 1)).cpu()
         return [round(float(value), 4) for value in right / seen.clamp_min(1)]
 
-    def run(self, checkpoint: Path, save_every: float = 240.0, report_every: int = 25) -> None:
+    def run(self, checkpoint: Path, save_every: float = 240.0, report_every: int = 100) -> None:
         """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every`` seconds."""
         self.restore(checkpoint)
         saved, began, losses = time.monotonic(), time.monotonic(), []

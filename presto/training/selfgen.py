@@ -16,6 +16,8 @@ import numpy as np
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
+from presto.models.backbone import Backbone
+from presto.text import Text
 from presto.training.openers import OPENERS
 
 logger = logging.getLogger(__name__)
@@ -94,56 +96,43 @@ class Document:
     label_logprobs: np.ndarray
 
 
-@dataclass(frozen=True)
-class ChatFormat:
-    """Token ids around a turn: ``header`` opens the user's turn, ``bridge`` closes it and opens the answer."""
-
-    header: list[int]
-    bridge: list[int]
-    end: int
-
-    @classmethod
-    def of(cls, tokenizer: Any) -> "ChatFormat":
-        marker = "\x00"
-        text = tokenizer.apply_chat_template(
-            [{"role": "user", "content": marker}], add_generation_prompt=True, tokenize=False
-        )
-        before, after = text.split(marker)
-
-        def encode(part: str) -> list[int]:
-            return list(tokenizer(part, add_special_tokens=False)["input_ids"])
-
-        return cls(encode(before), encode(after), int(tokenizer.eos_token_id))
-
-
 class Writer:
     """Batched self-generation: ``documents()`` yields finished documents for ever."""
 
     def __init__(
-        self, model: Any, tokenizer: Any, rows: int, seed: int, max_prompt: int, max_answer: int, greedy_share: float
-    ):
-        self.model, self.tokenizer, self.chat = model, tokenizer, ChatFormat.of(tokenizer)
-        self.openers = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in OPENERS]
+        self,
+        backbone: Backbone,
+        text: Text,
+        rows: int,
+        seed: int,
+        max_prompt: int,
+        max_answer: int,
+        greedy_share: float,
+    ) -> None:
+        turn = text.chat_turn()
+        self.backbone, self.device, self.end = backbone, backbone.device, text.tokenizer.eos_token_id
+        self.header, self.bridge = list(turn.before), list(turn.after)
+        self.openers = [list(text.encode(opener)) for opener in OPENERS]
         self.max_prompt, self.max_answer, self.greedy_share = max_prompt, max_answer, greedy_share
         self.random = np.random.default_rng(seed)
-        self.noise = torch.Generator(device=model.device).manual_seed(seed)
-        longest = len(self.chat.header) + max(map(len, self.openers)) + max_prompt + len(self.chat.bridge) + max_answer
-        layers = model.config.num_hidden_layers
-        self.cache = RaggedCache(layers, rows, longest + 1, model.device)
+        self.noise = torch.Generator(device=self.device).manual_seed(seed)
+        longest = len(self.header) + max(map(len, self.openers)) + max_prompt + len(self.bridge) + max_answer
+        layers = backbone.model.config.num_hidden_layers
+        self.cache = RaggedCache(layers, rows, longest + 1, self.device)
         self.streams = [self._new_stream(header=True) for _ in range(rows)]
 
     def _new_stream(self, header: bool) -> Stream:
         opener = list(self.openers[self.random.integers(len(self.openers))])
         stream = Stream(forced=opener, greedy=bool(self.random.random() < self.greedy_share))
         if header:
-            stream.forced = [*self.chat.header, *opener]
+            stream.forced = [*self.header, *opener]
         else:
-            stream.tokens = list(self.chat.header)
+            stream.tokens = list(self.header)
         return stream
 
     @torch.inference_mode()
     def documents(self) -> Iterator[Document]:
-        feed = torch.tensor([stream.forced.pop(0) for stream in self.streams], device=self.model.device)
+        feed = torch.tensor([stream.forced.pop(0) for stream in self.streams], device=self.device)
         while True:
             for stream, token in zip(self.streams, feed.tolist(), strict=True):
                 stream.tokens.append(token)
@@ -158,20 +147,18 @@ class Writer:
                 if document is not None:
                     yield document
                     self.streams[row] = self._new_stream(header=False)
-                    self.cache.positions[row] = len(self.chat.header)
+                    self.cache.positions[row] = len(self.header)
                     token = self.streams[row].forced.pop(0)
                 following.append(token)
-            feed = torch.tensor(following, device=self.model.device)
+            feed = torch.tensor(following, device=self.device)
 
     def _forward(self, feed: torch.Tensor) -> torch.Tensor:
         positions = self.cache.positions
         columns = torch.arange(int(positions.max()) + 1, device=positions.device)
-        mask = (columns[None] <= positions[:, None])[:, None, None]
-        output = self.model(
-            feed[:, None], position_ids=positions[:, None], attention_mask=mask, past_key_values=self.cache
-        )
-        logits: torch.Tensor = output.logits[:, 0].float()
-        return logits
+        mask = (columns[None] <= positions[:, None])[:, None]
+        embeds = self.backbone.embeddings(feed[:, None])
+        hidden = self.backbone.hidden(embeds, positions[:, None], mask, self.cache)
+        return self.backbone.logits(hidden[:, 0]).float()
 
     def _sample(self, logits: torch.Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Next token of every row (argmax, T = 0.8 in sampled answers, T = 0.9 in prompts) and the T = 1 labels."""
@@ -190,14 +177,14 @@ class Writer:
         if stream.forced:
             return stream.forced.pop(0), None
         if not stream.answer_start:
-            if sampled == self.chat.end or len(stream.tokens) - len(self.chat.header) >= self.max_prompt:
-                stream.forced = self.chat.bridge[1:]
-                stream.answer_start = len(stream.tokens) + len(self.chat.bridge)
-                return self.chat.bridge[0], None
+            if sampled == self.end or len(stream.tokens) - len(self.header) >= self.max_prompt:
+                stream.forced = self.bridge[1:]
+                stream.answer_start = len(stream.tokens) + len(self.bridge)
+                return self.bridge[0], None
             return sampled, None
         answer = stream.tokens[stream.answer_start :]
         looping = len(answer) >= LOOP_WINDOW and len(set(answer[-LOOP_WINDOW:])) <= LOOP_DISTINCT
-        if sampled == self.chat.end or looping or len(answer) + 1 >= self.max_answer:
+        if sampled == self.end or looping or len(answer) + 1 >= self.max_answer:
             stream.tokens.append(sampled)
             return 0, self._document(stream)
         return sampled, None

@@ -1,0 +1,76 @@
+"""The K/V cache of one sequence: preallocated, with a tail of rows on trial.
+
+A forward pass appends its rows behind the committed ones. ``keep`` moves the accepted rows to the front of that tail
+and forgets the others; nothing is concatenated and the prefix is never copied. Keys carry RoPE at their true position,
+so a kept row needs no second rotation.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, CacheLayerMixin
+
+
+class TailLayer(CacheLayerMixin):
+    """One layer's keys and values ``[1, heads, capacity, head_dim]``, the first ``committed`` positions valid."""
+
+    is_compileable = False
+    is_sliding = False
+
+    def __init__(self, capacity: int) -> None:
+        super().__init__()
+        self.capacity, self.committed = capacity, 0
+
+    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
+        batch, heads, _, dim = key_states.shape
+        self.keys = key_states.new_zeros((batch, heads, self.capacity, dim))
+        self.values = value_states.new_zeros((batch, heads, self.capacity, value_states.shape[-1]))
+        self.is_initialized = True
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *_: Any, **__: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Write the rows behind the committed ones; returns views of all rows a query may see."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        end = self.committed + key_states.shape[-2]
+        self.keys[:, :, self.committed : end] = key_states
+        self.values[:, :, self.committed : end] = value_states
+        return self.keys[:, :, :end], self.values[:, :, :end]
+
+    def keep(self, rows: torch.Tensor | slice, count: int) -> None:
+        """Commit ``count`` rows of the tail, given by ``rows`` relative to its start."""
+        if isinstance(rows, torch.Tensor):
+            source = rows + self.committed
+            target = slice(self.committed, self.committed + count)
+            self.keys[:, :, target] = self.keys[:, :, source]
+            self.values[:, :, target] = self.values[:, :, source]
+        self.committed += count
+
+    def get_seq_length(self) -> int:
+        return self.committed
+
+    def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
+        return self.committed + query_length, 0
+
+    def get_max_length(self) -> int:
+        return self.capacity
+
+    def reset(self) -> None:
+        self.committed = 0
+
+
+class TailCache(Cache):
+    """All layers of one sequence; ``committed`` is the number of valid positions."""
+
+    def __init__(self, layers: int, capacity: int) -> None:
+        super().__init__(layers=[TailLayer(capacity) for _ in range(layers)])
+        self.capacity, self.committed = capacity, 0
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Commit these rows of the last forward pass (ascending, relative to its first row) and drop the rest."""
+        in_place = list(rows) == list(range(len(rows)))
+        for layer in self.layers:
+            layer.keep(slice(0) if in_place else torch.tensor(rows, device=layer.keys.device), len(rows))
+        self.committed += len(rows)

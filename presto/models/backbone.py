@@ -1,0 +1,71 @@
+"""A transformers causal language model, seen as embeddings → hidden states → logits with our cache and masks."""
+
+import inspect
+from typing import Any
+
+import torch
+
+from presto.cache import TailCache
+
+PREFILL_ROWS = 512
+
+
+class Backbone:
+    """Thin view of ``model``; rows are one sequence's tokens, so tensors carry no batch dimension outside."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model.eval().requires_grad_(False)
+        self.decoder = model.get_decoder()
+        self.head = model.get_output_embeddings()
+        self.embeddings = model.get_input_embeddings()
+        # transformers 5.24 renamed past_key_values; both names must work across the supported range.
+        accepted = inspect.signature(self.decoder.forward).parameters
+        self._cache_argument = "cache" if "cache" in accepted else "past_key_values"
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self.embeddings.weight.device
+        return device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        dtype: torch.dtype = self.embeddings.weight.dtype
+        return dtype
+
+    @property
+    def vocab(self) -> int:
+        return int(self.embeddings.weight.shape[0])
+
+    def new_cache(self, capacity: int) -> TailCache:
+        return TailCache(self.model.config.num_hidden_layers, capacity)
+
+    def hidden(
+        self, embeds: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: Any
+    ) -> torch.Tensor:
+        """Final hidden states ``[..., rows, H]``; ``mask [..., rows, columns]`` is True where a row may look.
+
+        Inputs carry a batch dimension (``embeds [B, rows, H]``, ``positions [B, rows]``, ``mask [B, rows, columns]``).
+        """
+        output = self.decoder(
+            inputs_embeds=embeds,
+            position_ids=positions,
+            attention_mask=None if mask is None else mask[:, None],
+            **{self._cache_argument: cache},
+        )
+        states: torch.Tensor = output.last_hidden_state
+        return states
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""
+        logits: torch.Tensor = self.head(hidden)
+        return logits
+
+    def prefill(self, token_ids: torch.Tensor, cache: TailCache) -> None:
+        """Run ``token_ids [n]`` causally and commit them, in slices that bound the mask's size."""
+        for piece in torch.split(token_ids, PREFILL_ROWS):
+            rows, start = len(piece), cache.committed
+            columns = torch.arange(start + rows, device=self.device)
+            positions = columns[start:]
+            mask = columns[None] <= positions[:, None]
+            self.hidden(self.embeddings(piece)[None], positions[None], mask[None], cache)
+            cache.keep(range(rows))

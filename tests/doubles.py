@@ -1,0 +1,119 @@
+"""Small systems for tests: random tiny transformers, and a scripted one whose target and drafter are tables."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from presto.models.backbone import Backbone
+from presto.models.lora import LowRankAdapter
+from presto.models.selfspec import GatedSystem
+from presto.protocols import Draft, TreeInput
+from presto.records import Marginals, Tree
+from presto.tree import depths
+from presto.tree import path as path_to
+
+ADAPTED = ("q_proj", "v_proj", "up_proj")
+
+
+def tiny_llama(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> Backbone:
+    """A random two-layer Llama with grouped-query attention; sharp enough that its choices vary."""
+    torch.manual_seed(seed)
+    config = LlamaConfig(
+        vocab_size=vocab,
+        hidden_size=24,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=context,
+        initializer_range=0.3,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=1,
+        tie_word_embeddings=True,
+    )
+    return Backbone(LlamaForCausalLM(config).to(dtype))
+
+
+def tiny_gated(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> GatedSystem:
+    """A gated self-speculative pair with a random adapter that really changes the mask rows."""
+    backbone = tiny_llama(seed, vocab, dtype, context)
+    adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=ADAPTED)
+    for parameter in adapter.up.values():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return GatedSystem("tiny", backbone, frozenset({1}), adapter, torch.randn(24))
+
+
+@dataclass
+class Scripted:
+    """A system without a model: ``choose(prefix)`` is the target's next token, ``guess(prefix, depth)`` the drafter's.
+
+    The drafter offers ``width`` tokens per position: its guess first, then the following ids.
+    """
+
+    choose: Callable[[Sequence[int]], int]
+    guess: Callable[[Sequence[int], int], int]
+    vocab: int = 50
+    width: int = 3
+    exact: bool = False
+    context: int = 512
+    max_draft: int = 31
+    eos_ids: frozenset[int] = frozenset({1})
+    name: str = "scripted"
+    mode: str = "scripted"
+    device = torch.device("cpu")
+    dtype = torch.float32
+    closed: int = 0
+
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "ScriptedSession":
+        return ScriptedSession(self, list(prompt_ids[:-1]), capacity)
+
+    def synchronise(self) -> None:
+        pass
+
+    def logits(self, prefix: Sequence[int]) -> torch.Tensor:
+        row = torch.zeros(self.vocab)
+        row[self.choose(prefix)] = 8.0
+        return row
+
+
+@dataclass
+class ScriptedSession:
+    system: Scripted
+    cached: list[int]
+    capacity: int
+    tree: Tree | None = None
+
+    def draft(self, anchor: int, length: int, top_k: int) -> Draft:
+        system, prefix = self.system, [*self.cached, anchor]
+        exact = system.logits(prefix) if system.exact else None
+        if system.exact:
+            self.cached.append(anchor)
+        width = min(system.width, top_k)
+        ids, log_q = [], []
+        for depth in range(length):
+            first = system.guess(prefix, depth)
+            ids.append(tuple((first + i) % system.vocab for i in range(width)))
+            log_q.append(tuple(-0.5 - i for i in range(width)))
+        return Draft(Marginals(tuple(ids), tuple(log_q)), exact, 1)
+
+    def plan(self, tree: Tree) -> TreeInput:
+        self.tree = tree
+        positions = torch.tensor(depths(tree.parents)) + len(self.cached)
+        return TreeInput(torch.tensor(tree.tokens), positions, torch.ones(1, 1, dtype=torch.bool))
+
+    def verify(self, plan: TreeInput) -> torch.Tensor:
+        tree = self.tree
+        assert tree is not None
+        assert len(self.cached) + len(plan.token_ids) <= self.capacity
+        rows = []
+        for node in range(len(tree.tokens)):
+            below = [tree.tokens[i] for i in path_to(tree.parents, node)]
+            rows.append(self.system.logits([*self.cached, tree.tokens[0], *below]))
+        return torch.stack(rows)
+
+    def commit(self, nodes: tuple[int, ...]) -> None:
+        assert self.tree is not None
+        self.cached += [self.tree.tokens[node] for node in (0, *nodes)]

@@ -1,0 +1,138 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from presto.ngram import MAX_VOCAB, NgramModel, NgramTable
+from presto.reference import ReferenceNgram
+from tests.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
+
+Pair = tuple[NgramModel, ReferenceNgram]
+
+
+@given(ngrams(), contexts | st.just([]))
+def test_probabilities_sum_to_one_and_are_never_zero(pair: Pair, context: list[int]) -> None:
+    values = [math.exp(pair[0].logprob(context, token)) for token in range(VOCAB)]
+    assert sum(values) == pytest.approx(1, abs=1e-12)
+    assert min(values) > 0
+
+
+@given(ngrams(), contexts | st.just([]), tokens)
+def test_equals_the_plain_python_model(pair: Pair, context: list[int], token: int) -> None:
+    model, reference = pair
+    assert math.exp(model.logprob(context, token)) == pytest.approx(reference.probability(context, token), rel=1e-12)
+
+
+@given(corpora, st.integers(1, 3), st.sampled_from([2, 3]))
+def test_a_saved_table_loads_as_it_was(tmp_path_factory, documents, min_count: int, order: int) -> None:
+    path = tmp_path_factory.mktemp("ngram") / "table.npz"
+    table = NgramTable.build(documents, VOCAB, order, min_count)
+    table.save(path)
+    loaded = NgramTable.load(path)
+    assert vars(loaded).keys() == vars(table).keys()
+    for name, value in vars(table).items():
+        assert np.array_equal(getattr(loaded, name), value), name
+    assert loaded.to_bytes() == table.to_bytes()
+
+
+@given(corpora, texts, contexts, tokens)
+def test_one_run_does_not_change_the_table_of_another(documents, online, context, token) -> None:
+    table = NgramTable.build(documents, VOCAB)
+    quiet, busy = NgramModel(VOCAB, table), NgramModel(VOCAB, table)
+    before = quiet.logprob(context, token)
+    busy.extend(online)
+    assert quiet.logprob(context, token) == before
+
+
+def test_uniform_without_any_counts() -> None:
+    assert NgramModel(1000).logprob([3, 4], 5) == pytest.approx(-math.log(1000))
+    silent = NgramModel(1000, online=False)
+    silent.extend([1, 2, 3])
+    assert silent.logprob([1, 2], 3) == pytest.approx(-math.log(1000))
+
+
+def test_the_online_table_grows_and_learns() -> None:
+    rng = np.random.default_rng(0)
+    text = rng.integers(0, 5000, 3000)
+    model = NgramModel(5000)
+    for token in text:
+        model.extend([token])
+    at_once = NgramModel(5000)
+    at_once.extend(text)
+    for i in range(2, 3000, 97):
+        assert model.logprob(text[:i], text[i]) == at_once.logprob(text[:i], text[i]) > math.log(0.2)
+
+
+def test_the_largest_vocabulary_has_room_for_its_keys() -> None:
+    last = MAX_VOCAB - 1
+    model = NgramModel(MAX_VOCAB)
+    model.extend([last] * 4)
+    assert model.logprob([last, last], last) > math.log(0.5)
+
+
+def test_fitted_prunes_no_more_than_needed() -> None:
+    rng = np.random.default_rng(1)
+    table = NgramTable.build([(rng.zipf(1.3, 20_000) % 300).tolist()], 300)
+    size = len(table.to_bytes())
+    assert table.fitted(size) is table
+    small = table.fitted(size * 3 // 4)
+    assert small.min_count > 1
+    assert len(small.to_bytes()) <= size * 3 // 4 < len(table.pruned(small.min_count - 1).to_bytes())
+    with pytest.raises(ValueError, match="at most 100 are allowed"):
+        table.fitted(100)
+
+
+def test_starting_a_run_is_cheap() -> None:
+    table = NgramTable.build([range(1000)], 50_000)
+    first = NgramModel(50_000, table)
+    assert NgramModel(50_000, table).counts.bi_token is first.counts.bi_token is not None
+    assert not first.counts.bi_token.flags.writeable
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "flip", "text", "missing", "other"])
+def test_a_damaged_file_is_refused_by_name(tmp_path, damage: str) -> None:
+    path = tmp_path / "table.npz"
+    NgramTable.build([[1, 2, 3, 1, 2, 4] * 20], 7).save(path)
+    data = path.read_bytes()
+    middle = len(data) // 2
+    changed = {"empty": b"", "cut": data[:middle], "text": b"hello", "flip": bytearray(data)}
+    if damage == "flip":
+        changed["flip"][100] ^= 0xFF
+    if damage == "missing":
+        path.unlink()
+    elif damage == "other":
+        np.savez(path, meta=np.zeros(3))
+    else:
+        path.write_bytes(changed[damage])
+    with pytest.raises(ValueError, match=r"table\.npz"):
+        NgramTable.load(path)
+
+
+def test_every_flipped_byte_is_refused_or_harmless(tmp_path) -> None:
+    path = tmp_path / "table.npz"
+    table = NgramTable.build([[1, 2, 3, 1, 2, 4] * 3], 7)
+    data = table.to_bytes()
+    for place in range(0, len(data), 7):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        try:
+            assert NgramTable.load(path).to_bytes() == data
+        except ValueError as error:
+            assert "table.npz" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: NgramModel(0), "vocabulary must have 1"),
+        (lambda: NgramModel(5, order=4), "order must be 2 or 3, got 4"),
+        (lambda: NgramModel(5).extend([5]), r"tokens must lie in 0\.\.4"),
+        (lambda: NgramModel(5).logprob([], -1), r"tokens must lie in 0\.\.4"),
+        (lambda: NgramTable.build([[0, 9]], 5), r"tokens must lie in 0\.\.4"),
+        (lambda: NgramModel(5, NgramTable.build([], 6)), "vocabulary of 6"),
+    ],
+)
+def test_wrong_use_is_refused(call, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,81 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from presto.ngram import NgramModel, NgramTable
+from presto.records import DecodeConfig, Marginals
+from presto.search import build_tree
+from presto.tree import children, depths
+from tests.strategies import VOCAB, contexts, marginals, ngrams
+
+SCORERS = st.sampled_from(["blind", "product", "pmi", "mixture", "dart"])
+EVERYTHING = {"budget": 1024, "top_k": VOCAB, "draft_length": 2, "search": "best_first"}
+
+
+def own(values: tuple[float, ...], parents: tuple[int, ...]) -> list[float]:
+    """Path sums back to increments."""
+    return [value - values[max(parent, 0)] for value, parent in zip(values, parents, strict=True)]
+
+
+@given(marginals(2), ngrams(), contexts, SCORERS, st.floats(0, 4))
+def test_normalised_children_keep_the_mass_of_the_marginal(pair_marginals, pair, context, scorer, lam) -> None:
+    config = DecodeConfig(scorer=scorer, normalised=True, lam=lam, **EVERYTHING)
+    tree, _ = build_tree(pair_marginals, context, pair[0], config)
+    increments, depth = own(tree.aligned, tree.parents), depths(tree.parents)
+    for group in filter(None, children(tree.parents)):
+        mass = sum(math.exp(x) for x in pair_marginals.log_q[depth[group[0]] - 1])
+        assert sum(math.exp(increments[node]) for node in group) == pytest.approx(mass, abs=1e-4)
+
+
+@given(marginals(2), ngrams(), contexts, SCORERS, st.sampled_from([0.2, 0.7, 2.0]))
+def test_plain_scores_are_the_formula(pair_marginals, pair, context, scorer, lam) -> None:
+    config = DecodeConfig(scorer=scorer, normalised=False, lam=lam, **EVERYTHING)
+    tree, _ = build_tree(pair_marginals, context, pair[0], config)
+    increments, depth = own(tree.aligned, tree.parents), depths(tree.parents)
+    for node in range(1, len(tree.tokens)):
+        level = depth[node] - 1
+        expected = tree.log_q[node] + lam * tree.log_rho[node]
+        if scorer == "dart":
+            expected = (level + 1) ** -0.7 * (0.9**level * tree.log_q[node] + 0.5 * tree.log_rho[node])
+        assert increments[node] == pytest.approx(expected, abs=2e-5)
+
+
+@given(marginals(2, full=True), ngrams(), contexts)
+def test_mixture_averages_back_to_the_marginal(pair_marginals, pair, context) -> None:
+    """Σ_b q_1(b)·q_2(t)·ρ(t | b) = q_2(t) at λ = 1 when the candidates are the whole vocabulary."""
+    config = DecodeConfig(scorer="mixture", normalised=False, lam=1.0, **EVERYTHING)
+    tree, _ = build_tree(pair_marginals, context, pair[0], config)
+    for level in range(2, len(pair_marginals.token_ids) + 1):
+        for rank, log_q in enumerate(pair_marginals.log_q[level - 1]):
+            nodes = [i for i, d in enumerate(depths(tree.parents)) if d == level and tree.rank[i] == rank]
+            assert sum(math.exp(tree.aligned[i]) for i in nodes) == pytest.approx(math.exp(log_q), rel=1e-3)
+
+
+@given(marginals(2), ngrams(), contexts, st.sampled_from(["blind", "product", "pmi", "mixture", "dart"]))
+def test_the_first_level_is_blind_where_it_must_be(pair_marginals, pair, context, scorer) -> None:
+    for correct_first in (False, True):
+        config = DecodeConfig(scorer=scorer, correct_first=correct_first, **EVERYTHING)
+        tree, _ = build_tree(pair_marginals, context, pair[0], config)
+        first = [i for i, parent in enumerate(tree.parents) if parent == 0]
+        if not correct_first or scorer in ("blind", "mixture", "dart"):
+            assert all(tree.log_rho[i] == 0 for i in first)
+        if not correct_first and scorer != "dart":
+            assert all(tree.aligned[i] == tree.blind[i] for i in first)
+
+
+def test_pmi_lifts_what_the_prefix_makes_likely() -> None:
+    ngram = NgramModel(10, NgramTable.build([[1, 2, 3, 4] * 20, [5, 6, 7, 8] * 20], 10))
+    drafted = Marginals(((2, 6), (7, 3)), ((math.log(0.5), math.log(0.4)), (math.log(0.5), math.log(0.4))))
+    tree, _ = build_tree(drafted, [1], ngram, DecodeConfig(scorer="pmi", budget=6))
+    assert tree.tokens[1:3] == (2, 3)
+    assert min(tree.log_rho[1:3]) > 1
+
+
+def test_unlisted_mass_of_a_mixture_implies_the_unigram() -> None:
+    ngram = NgramModel(4, NgramTable.build([[0, 1, 2, 3, 0, 2, 1]], 4), order=2)
+    drafted = Marginals(((1,), (2,)), ((math.log(0.25),), (0.0,)))
+    tree, _ = build_tree(drafted, [0], ngram, DecodeConfig(scorer="mixture", order=2))
+    given_one, alone = math.exp(ngram.logprob([1], 2)), math.exp(ngram.logprob([], 2))
+    assert tree.log_rho[2] == pytest.approx(math.log(given_one / (0.25 * given_one + 0.75 * alone)), abs=1e-5)
