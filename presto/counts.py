@@ -12,6 +12,7 @@ continuations; where a table was pruned, also the count of what was dropped).
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from presto.compiled import kernel
 
@@ -44,6 +45,14 @@ class Counts(NamedTuple):
     tri_count: np.ndarray  # [N3]
     keys: np.ndarray  # [C], C a power of two; key 0 is the empty context
     online: np.ndarray  # [C, 3]: COUNT as a token string; TOTAL and ESCAPE as a context, beyond the static ones
+
+
+def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
+    """Token ids as an array; ``ValueError`` if one lies outside the vocabulary (compiled code checks no bounds)."""
+    ids = np.asarray(tokens, dtype=np.int64)
+    if ids.size and not (ids.min() >= 0 and ids.max() < vocab):
+        raise ValueError(f"tokens must lie in 0..{vocab - 1}, got {ids.min()}..{ids.max()}")
+    return ids
 
 
 @kernel
@@ -88,19 +97,19 @@ def unigrams(counts: Counts, tokens: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def _refine(counts: Counts, static: Known, key: int, stored: Successors, tokens: np.ndarray, out: np.ndarray) -> None:
+def _refine(counts: Counts, known: Known, key: int, after: Successors, tokens: np.ndarray, out: np.ndarray) -> None:
     """One Witten-Bell level, in place (Bell, Cleary and Witten 1990): p_n = (c + escape·p_{n-1}) / (total + escape).
 
-    ``key`` is the context's key online.
+    ``known`` and ``after`` are the static side of the context, ``key`` is its key online.
     """
     node = counts.online[slot_of(counts.keys, key)]
-    escape = static[1] + node[ESCAPE]
-    mass = static[0] + node[TOTAL] + escape
+    escape = known[1] + node[ESCAPE]
+    mass = known[0] + node[TOTAL] + escape
     if mass == 0:
         return
-    known, count_of, low, high = stored
+    successors, count_of, start, end = after
     for i in range(tokens.size):
-        index = _find(known, low, high, tokens[i])
+        index = _find(successors, start, end, tokens[i])
         count = count_of[index] if index >= 0 else 0
         if node[TOTAL] > 0:
             count += counts.online[slot_of(counts.keys, key * (counts.vocab + 1) + tokens[i] + 1), COUNT]
@@ -108,24 +117,25 @@ def _refine(counts: Counts, static: Known, key: int, stored: Successors, tokens:
 
 
 @kernel
-def conditional(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
-    """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | first, last)``; -1 stands for "no such token"."""
-    if last < 0:
-        return
-    static = counts.uni_total[last], counts.uni_escape[last]
-    stored = counts.bi_token, counts.bi_count, counts.bi_start[last], counts.bi_start[last + 1]
-    _refine(counts, static, last + 1, stored, tokens, out)
+def bigrams(counts: Counts, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+    """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``."""
+    start, end = int(counts.bi_start[last]), int(counts.bi_start[last + 1])
+    known = int(counts.uni_total[last]), int(counts.uni_escape[last])
+    _refine(counts, known, last + 1, (counts.bi_token, counts.bi_count, start, end), tokens, out)
+
+
+@kernel
+def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+    """Turn ``out[i] = p(tokens[i] | last)`` into ``p(tokens[i] | first, last)`` in a model of order 3."""
     if counts.order < 3 or first < 0:
         return
-    key = (first + 1) * (counts.vocab + 1) + last + 1
+    start, end, known = 0, 0, (0, 0)
     pair = _find_pair(counts, first, last)
     if pair >= 0:
-        static = counts.bi_total[pair], counts.bi_escape[pair]
-        stored = counts.tri_token, counts.tri_count, counts.tri_start[pair], counts.tri_start[pair + 1]
-    else:
-        static = np.int32(0), np.int32(0)
-        stored = counts.tri_token, counts.tri_count, np.int32(0), np.int32(0)
-    _refine(counts, static, key, stored, tokens, out)
+        start, end = int(counts.tri_start[pair]), int(counts.tri_start[pair + 1])
+        known = int(counts.bi_total[pair]), int(counts.bi_escape[pair])
+    key = (first + 1) * (counts.vocab + 1) + last + 1
+    _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
 
 
 @kernel

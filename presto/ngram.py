@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from presto.counts import EMPTY, Counts, conditional, observe, rehash, unigrams
+from presto.counts import EMPTY, Counts, bigrams, check_tokens, observe, rehash, trigrams, unigrams
 
 FORMAT = 1
 MAX_VOCAB = 2**21 - 2  # (vocab + 1)^3 must fit in 63 bits: the key of a triple
@@ -54,7 +54,7 @@ class NgramTable:
     def build(cls, documents: Iterable[Sequence[int]], vocab: int, order: int = 3, min_count: int = 1) -> Self:
         """Count every document on its own. ``ValueError`` names a token outside the vocabulary."""
         _check_sizes(vocab, order)
-        parts = [_checked(document, vocab) for document in documents]
+        parts = [check_tokens(document, vocab) for document in documents]
         tokens = np.concatenate(parts) if parts else np.empty(0, np.int64)
         owner = np.repeat(np.arange(len(parts)), [part.size for part in parts])
         pairs = np.where(owner[:-1] == owner[1:], tokens[:-1] * vocab + tokens[1:], -1)
@@ -115,7 +115,7 @@ class NgramTable:
     def load(cls, path: Path) -> Self:
         """Read a file written by ``save``; ``ValueError`` says what is wrong with it."""
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 meta = json.loads(bytes(file["meta"]))
                 arrays = {name: file[name].astype(np.int64) for name in _STORED}
             if meta.pop("format") != FORMAT:
@@ -162,7 +162,7 @@ class NgramModel:
         """Count the run's next tokens (its prompt first). Nothing happens in a model that is not ``online``."""
         if not self._online or not len(tokens):
             return
-        ids = _checked(tokens, self.counts.vocab)
+        ids = check_tokens(tokens, self.counts.vocab)
         slots = self.counts.keys.size
         while slots < 2 * (self._used + 3 * ids.size):
             slots *= 2
@@ -176,11 +176,13 @@ class NgramModel:
 
     def logprob(self, context: Sequence[int], token: int) -> float:
         """log p(token | the last ``order`` - 1 tokens of the context)."""
-        first, last = (-1, -1, *context[-2:])[-2:]
-        ids = _checked([token], self.counts.vocab)
+        first, last = (-1, -1, *check_tokens(context[-2:], self.counts.vocab))[-2:]
+        ids = check_tokens([token], self.counts.vocab)
         out = np.empty(1)
         unigrams(self.counts, ids, out)
-        conditional(self.counts, first, last, ids, out)
+        if last >= 0:
+            bigrams(self.counts, last, ids, out)
+            trigrams(self.counts, first, last, ids, out)
         return float(np.log(out[0]))
 
 
@@ -189,13 +191,6 @@ def _check_sizes(vocab: int, order: int) -> None:
         raise ValueError(f"the vocabulary must have 1 to {MAX_VOCAB} tokens, got {vocab}")
     if order not in (2, 3):
         raise ValueError(f"the order must be 2 or 3, got {order}")
-
-
-def _checked(tokens: Sequence[int], vocab: int) -> np.ndarray:
-    ids = np.asarray(tokens, dtype=np.int64)
-    if ids.size and not (ids.min() >= 0 and ids.max() < vocab):
-        raise ValueError(f"tokens must lie in 0..{vocab - 1}, got {ids.min()}..{ids.max()}")
-    return ids
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class TreeInput:
-    """A tree as the target reads it: ``token_ids`` and ``positions`` ``[N + 1]``, boolean ``mask [N + 1, cache + N + 1]``."""
+    """A tree for the target: ``token_ids [N + 1]``, ``positions [N + 1]``, boolean ``mask [N + 1, cache + N + 1]``."""
 
     token_ids: torch.Tensor
     positions: torch.Tensor

@@ -145,6 +145,11 @@ class Round:
     forwards: int
     seconds: Stages
 
+    def tokens(self) -> set[int]:
+        """All token ids the round mentions."""
+        named = {*self.tree.tokens, *self.committed, self.choice.token, *self.choice.top_ids}
+        return named.union(*self.marginals.token_ids)
+
     @model_validator(mode="after")
     def _path_in_tree(self) -> Self:
         nodes = len(self.tree.tokens)
@@ -178,6 +183,20 @@ class Trace:
     versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
     created: str = ""
     schema_version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        """Rounds follow each other without a gap; with pieces given, every token to be shown has one."""
+        count = len(self.prompt_ids)
+        for number, round_ in enumerate(self.rounds):
+            if round_.start != count:
+                raise ValueError(f"start of round {number} must be {count}, got {round_.start}")
+            count += len(round_.committed)
+        shown = set(self.prompt_ids).union(*(round_.tokens() for round_ in self.rounds))
+        missing = shown - self.pieces.keys()
+        if missing:
+            raise ValueError(f"token {min(missing)} has no piece")
+        return self
 
 
 @dataclass(frozen=True, config=STRICT)

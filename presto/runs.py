@@ -70,7 +70,7 @@ class Recorder:
         """What has been recorded so far."""
         system = self.pair.system
         if self.rounds:
-            self.pieces |= self.pair.text.labels(_tokens_of(self.rounds[-1]) - self.pieces.keys())
+            self.pieces |= self.pair.text.labels(self.rounds[-1].tokens() - self.pieces.keys())
         return Trace(
             system=system.name,
             mode=system.mode,
@@ -88,11 +88,6 @@ class Recorder:
             versions={"presto": __version__, "torch": version("torch"), "transformers": version("transformers")},
             created=self.created,
         )
-
-
-def _tokens_of(round_: Round) -> set[int]:
-    tokens = {*round_.tree.tokens, *round_.committed, round_.choice.token, *round_.choice.top_ids}
-    return tokens.union(*round_.marginals.token_ids)
 
 
 def summary(pair: Pair, trace: Trace) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from presto.compiled import kernel, seconds
-from presto.counts import Counts, conditional, unigrams
+from presto.counts import Counts, bigrams, check_tokens, trigrams, unigrams
 from presto.records import DecodeConfig, Marginals
 
 PER_NAT = 100_000  # units in a nat
@@ -30,6 +30,7 @@ class Problem(NamedTuple):
     anchor: int
     tokens: np.ndarray  # [D, K]
     log_q: np.ndarray  # [D, K] in units
+    log_mass: np.ndarray  # [D] log Σ_K q, in units
     unigram: np.ndarray  # [D, K] p(t)
     scorer: int
     lam: float
@@ -43,6 +44,7 @@ class Rows(NamedTuple):
     place: np.ndarray  # [D, K, K] row of (depth, rank of the last token but one, rank of the last), -1: none yet
     increment: np.ndarray  # [R, K] in units: what the child adds to its path's aligned score
     log_rho: np.ndarray  # [R, K] in units
+    bigram: np.ndarray  # [D, K, K] p(t | the token before has this rank), NaN: none yet
     implied: np.ndarray  # [D, K, K] mixture only: p(t) as implied by the marginal before, NaN: none yet
     used: np.ndarray  # [1] rows in use
     spent: np.ndarray  # [1] seconds
@@ -51,19 +53,20 @@ class Rows(NamedTuple):
 
 def problem_of(marginals: Marginals, context: Sequence[int], counts: Counts, config: DecodeConfig) -> Problem:
     """The round's arrays: the first ``draft_length`` positions and ``top_k`` candidates."""
-    tokens = np.array(marginals.token_ids, np.int64)[: config.draft_length, : config.top_k]
+    tokens = check_tokens(marginals.token_ids, counts.vocab)[: config.draft_length, : config.top_k]
     log_q = np.array(marginals.log_q, np.float64)[: config.draft_length, : config.top_k]
     if tokens.size and not (tokens.min() >= 0 and tokens.max() < counts.vocab):
         raise ValueError(f"drafted tokens must lie in 0..{counts.vocab - 1}, got {tokens.min()}..{tokens.max()}")
     unigram = np.empty(tokens.shape)
     unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
-    before, anchor = (-1, *context[-2:])[-2:]
+    before, anchor = (-1, *check_tokens(context[-2:], counts.vocab).tolist())[-2:]
     return Problem(
         counts,
         before,
         anchor,
         np.ascontiguousarray(tokens),
         np.rint(log_q * PER_NAT).astype(np.int64),
+        np.logaddexp.reduce(log_q, axis=1) * PER_NAT,
         unigram,
         _SCORERS[config.scorer],
         float(config.lam),
@@ -81,6 +84,7 @@ def empty_rows(problem: Problem, config: DecodeConfig) -> Rows:
         place=np.full((depth, width, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
+        bigram=np.full((depth, width, width), np.nan),
         implied=implied,
         used=np.zeros(1, np.int64),
         spent=np.zeros(1),
@@ -90,12 +94,25 @@ def empty_rows(problem: Problem, config: DecodeConfig) -> Rows:
 
 @kernel
 def _log_sum(values: np.ndarray) -> float:
-    """log Σ exp(values), of values in units."""
+    """log Σ exp(values), values and result in units."""
     top = values.max()
     total = 0.0
     for value in values:
         total += math.exp((value - top) / PER_NAT)
-    return float(top / PER_NAT + math.log(total))
+    return float(top + math.log(total) * PER_NAT)
+
+
+@kernel
+def _given(problem: Problem, rows: Rows, depth: int, first: int, parent: int) -> np.ndarray:
+    """p(t | c) for every candidate t: c ends in ``first`` and the token of rank ``parent`` at the depth before."""
+    last = problem.tokens[depth - 1, parent] if depth > 0 else problem.anchor
+    bigram = rows.bigram[depth, parent]
+    if np.isnan(bigram[0]):
+        bigram[:] = problem.unigram[depth]
+        bigrams(problem.counts, last, problem.tokens[depth], bigram)
+    out: np.ndarray = bigram.copy()
+    trigrams(problem.counts, first, last, problem.tokens[depth], out)
+    return out
 
 
 @kernel
@@ -108,19 +125,16 @@ def _implied(problem: Problem, rows: Rows, depth: int, grand: int, first: int) -
     if np.isnan(out[0]):
         rest = 1.0
         out[:] = 0.0
-        single = np.empty(out.size)
         for rank in range(out.size):
             weight = math.exp(problem.log_q[depth - 1, rank] / PER_NAT)
-            single[:] = problem.unigram[depth]
-            conditional(problem.counts, first, problem.tokens[depth - 1, rank], problem.tokens[depth], single)
-            out += weight * single
+            out += weight * _given(problem, rows, depth, first, rank)
             rest -= weight
         out += max(rest, 0.0) * problem.unigram[depth]
     return out
 
 
 @kernel
-def _log_rho(problem: Problem, rows: Rows, depth: int, grand: int, first: int, last: int, out: np.ndarray) -> None:
+def _log_rho(problem: Problem, rows: Rows, depth: int, grand: int, parent: int, out: np.ndarray) -> None:
     """The correction log ρ(t | c) of PRESTO (arXiv 2607.22634), c = (…, first, last), in units.
 
     blind    0                    the ranking of DDTree
@@ -133,8 +147,8 @@ def _log_rho(problem: Problem, rows: Rows, depth: int, grand: int, first: int, l
     out[:] = 0
     if scorer == BLIND or (depth == 0 and (scorer in (MIXTURE, DART) or not problem.correct_first)):
         return
-    given = problem.unigram[depth].copy()
-    conditional(problem.counts, first, last, problem.tokens[depth], given)
+    first = problem.tokens[depth - 2, grand] if depth > 1 else problem.anchor if depth == 1 else problem.before
+    given = _given(problem, rows, depth, first, parent)
     if scorer == PMI:
         given /= problem.unigram[depth]
     elif scorer == MIXTURE:
@@ -151,14 +165,14 @@ def _increments(problem: Problem, depth: int, log_rho: np.ndarray, out: np.ndarr
     dart:      (l + 1)^-0.7 · (0.9^l·log q(t) + 0.5·log p(t|c)), l = depth - 1   (DART, arXiv 2601.19278, its code)
     normalised: s - log Σ_K exp s + log Σ_K q_d, so that the candidates keep the drafter's mass
     """
-    log_q = problem.log_q[depth]
-    scores = log_q + problem.lam * log_rho
-    if problem.scorer == DART:
-        scores = (depth + 1.0) ** -0.7 * (0.9**depth * log_q + 0.5 * log_rho)
-    if problem.normalised:
-        scores += (_log_sum(log_q.astype(np.float64)) - _log_sum(scores)) * PER_NAT
+    scores = np.empty(out.size)
     for rank in range(out.size):
-        out[rank] = round(scores[rank])
+        scores[rank] = problem.log_q[depth, rank] + problem.lam * log_rho[rank]
+        if problem.scorer == DART:
+            scores[rank] = (depth + 1.0) ** -0.7 * (0.9**depth * problem.log_q[depth, rank] + 0.5 * log_rho[rank])
+    shift = problem.log_mass[depth] - _log_sum(scores) if problem.normalised else 0.0
+    for rank in range(out.size):
+        out[rank] = round(scores[rank] + shift)
 
 
 @kernel
@@ -175,9 +189,7 @@ def row_of(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) ->
     row = rows.used[0]
     rows.used[0] += 1
     rows.place[depth, grand, parent] = row
-    last = problem.tokens[depth - 1, parent] if depth > 0 else problem.anchor
-    first = problem.tokens[depth - 2, grand] if depth > 1 else problem.anchor if depth == 1 else problem.before
-    _log_rho(problem, rows, depth, grand, first, last, rows.log_rho[row])
+    _log_rho(problem, rows, depth, grand, parent, rows.log_rho[row])
     _increments(problem, depth, rows.log_rho[row], rows.increment[row])
     rows.spent[0] += seconds(rows.clock) - began
     return row

@@ -131,23 +131,44 @@ def _linear(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
 
 
 @kernel
+def _open(problem: Problem, rows: Rows, nodes: np.ndarray, node: int, budget: int, best: list[int]) -> list[int]:
+    """Offer the children of a node to ``best``; returns the keys that it took.
+
+    ``best`` is a heap of the least ``budget`` keys so far, negated, so the worst is on top. A node outside of it is
+    never wanted again: its key cannot become one of the least, nor can its descendants', which are larger.
+    """
+    taken = [0 for _ in range(0)]
+    depth = nodes[DEPTH, node]
+    if depth == problem.tokens.shape[0]:
+        return taken
+    row = _children_row(problem, rows, nodes, node)
+    for rank in range(problem.tokens.shape[1]):
+        score = nodes[ALIGNED, node] + rows.increment[row, rank]
+        key = _key(min(nodes[PRIORITY, node], score), depth + 1, rank, node)
+        if len(best) < budget:
+            heappush(best, -key)
+            taken.append(key)
+        elif key < -best[0]:
+            heapreplace(best, -key)
+            taken.append(key)
+    return taken
+
+
+@kernel
 def _best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
     """Take the best open node, open its children, until ``budget`` nodes are taken (λ = 0: the heap of DDTree)."""
-    length, width = problem.tokens.shape
     nodes = _root(budget)
-    heap = [0 for _ in range(0)]
-    for node in range(budget + 1):
-        if node > 0:
-            if not heap:
-                return nodes[:, :node]
-            _, rank, parent = _parts(heappop(heap))
-            _place(problem, rows, nodes, parent, rank, nodes, node)
-        depth = nodes[DEPTH, node]
-        if depth < length and node < budget:
-            row = _children_row(problem, rows, nodes, node)
-            for rank in range(width):
-                score = nodes[ALIGNED, node] + rows.increment[row, rank]
-                heappush(heap, _key(min(nodes[PRIORITY, node], score), depth + 1, rank, node))
+    best = [0 for _ in range(0)]
+    heap = _open(problem, rows, nodes, 0, budget, best)
+    heapify(heap)
+    for node in range(1, budget + 1):
+        if not heap:
+            return nodes[:, :node]
+        _, rank, parent = _parts(heappop(heap))
+        _place(problem, rows, nodes, parent, rank, nodes, node)
+        if node < budget:
+            for key in _open(problem, rows, nodes, node, budget, best):
+                heappush(heap, key)
     return nodes
 
 
@@ -155,41 +176,25 @@ def _best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
 def _beam(problem: Problem, rows: Rows, budget: int, width: int) -> np.ndarray:
     """Open the best ``width`` nodes of each depth; the best ``budget`` of all their children are the tree.
 
-    Beam search with global retention (PRESTO, arXiv 2607.22634). A node that is not among the best ``budget`` so far
-    is dropped at once: none of its descendants, whose keys are larger, could come back.
+    Beam search with global retention (PRESTO, arXiv 2607.22634). ``frontier`` holds the nodes of one depth in order;
+    their parents are slots of the frontier before.
     """
-    best = [0 for _ in range(0)]  # the tree's keys, negated: a heap with the worst on top
-    frontier, size = _root(width - 1), 1
-    for _ in range(problem.tokens.shape[0]):
-        layer = _open(problem, rows, frontier[:, :size], budget, best)
+    best = [0 for _ in range(0)]
+    frontier, size = _root(width), 1
+    while size > 0:
+        layer = [0 for _ in range(0)]
+        for slot in range(size):
+            key = _key(frontier[PRIORITY, slot], frontier[DEPTH, slot], frontier[RANK, slot], frontier[PARENT, slot])
+            if len(best) == budget and key > -best[0]:
+                break
+            layer += _open(problem, rows, frontier, slot, budget, best)
         heapify(layer)
         above, size = frontier.copy(), 0
         while layer and size < width and layer[0] <= -best[0]:
             _, rank, slot = _parts(heappop(layer))
             _place(problem, rows, above, slot, rank, frontier, size)
             size += 1
-        if size == 0:
-            break
     return _collect(problem, rows, best)
-
-
-@kernel
-def _open(problem: Problem, rows: Rows, frontier: np.ndarray, budget: int, best: list[int]) -> list[int]:
-    """Offer all children of the frontier to ``best``; returns the keys that it took."""
-    layer = [0 for _ in range(0)]
-    for slot in range(frontier.shape[1]):
-        row = _children_row(problem, rows, frontier, slot)
-        for rank in range(problem.tokens.shape[1]):
-            score = frontier[ALIGNED, slot] + rows.increment[row, rank]
-            key = _key(min(frontier[PRIORITY, slot], score), frontier[DEPTH, slot] + 1, rank, slot)
-            if len(best) < budget:
-                heappush(best, -key)
-            elif key < -best[0]:
-                heapreplace(best, -key)
-            else:
-                continue
-            layer.append(key)
-    return layer
 
 
 @kernel

@@ -3,7 +3,6 @@
 from presto.decode import autoregressive, decode
 from presto.output import cut_at_stop
 from presto.records import DecodeConfig, Finish, Round
-from presto.runs import _tokens_of
 from tests.doubles import Scripted
 
 EOS = 1
@@ -77,6 +76,6 @@ def test_every_finish_is_named() -> None:
 
 def test_tokens_of_a_round_cover_all_it_shows() -> None:
     _, rounds = run(Scripted(following([20, 21]), agreeing([20, 21])), max_new_tokens=2)
-    shown = _tokens_of(rounds[0])
+    shown = rounds[0].tokens()
     assert set(rounds[0].committed) <= shown
     assert {token for row in rounds[0].marginals.token_ids for token in row} <= shown

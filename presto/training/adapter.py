@@ -11,7 +11,6 @@ import math
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -107,7 +106,8 @@ class AdapterTrainer:
         self.head, self.column = self._frequent_head(usable)
         parameters = [*self.adapter.parameters(), self.mask_embedding]
         self.optimizer = torch.optim.AdamW(parameters, lr=recipe.learning_rate, weight_decay=0.0, betas=(0.9, 0.99))
-        self.step, self.curve = 0, []  # type: int, list[dict[str, Any]]
+        self.step = 0
+        self.curve: list[dict[str, object]] = []
 
     def _frequent_head(self, documents: list[Document]) -> tuple[torch.Tensor, torch.Tensor]:
         """Rows of the output head for the most frequent label tokens, and each token's column there (-1: absent)."""

@@ -1,0 +1,1 @@
+"""Timings of the hot paths: ``python -m presto.benchmarks.NAME``. They are printed and never asserted."""

@@ -1,0 +1,54 @@
+"""The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE`` seconds."""
+
+import os
+import sys
+import time
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT)]
+
+from dataclasses import replace  # noqa: E402
+
+from presto.records import DecodeConfig, Trace  # noqa: E402
+from tests import synthetic  # noqa: E402
+
+PACE = float(os.environ.get("PACE", "0.05"))
+CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
+
+
+def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
+    """A double of ``presto.runs.stream``."""
+    if prompt == "context":
+        raise ValueError("the prompt has 9,000 tokens, the context holds 8,192")
+    if prompt == "crash":
+        raise RuntimeError("secret detail")
+    pieces = synthetic.HOSTILE if prompt == "hostile" else synthetic.PLAIN
+    made = synthetic.recording(rounds=8, budget=16, pieces=pieces, prompt=prompt)
+    lanes = {trace.method: trace for trace in made.traces}
+    whole = lanes[method]  # type: ignore[index]
+    try:
+        for count in range(len(whole.rounds) + 1):
+            done = count == len(whole.rounds)
+            yield replace(whole, rounds=whole.rounds[:count], finish=whole.finish if done else "stopped")
+            time.sleep(PACE)
+    finally:
+        if CLOSED:
+            with CLOSED.open("a") as log:
+                log.write(f"{method} {count}\n")
+
+
+def install() -> None:
+    """Put the doubles where the app imports the real modules."""
+    runs, registry = types.ModuleType("presto.runs"), types.ModuleType("presto.models.registry")
+    runs.stream, registry.names = stream, lambda: ("synthetic", "other")  # type: ignore[attr-defined]
+    sys.modules |= {"presto.runs": runs, "presto.models.registry": registry}
+
+
+if __name__ == "__main__":
+    install()
+    import app
+
+    app.main()

@@ -1,0 +1,40 @@
+"""The target's draw: a true sample, keyed by position, with the usual filters."""
+
+import numpy as np
+import pytest
+import torch
+
+from presto.sampling import Sampler, gumbel, keep_likeliest
+
+LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0])
+
+
+def test_gumbel_max_draws_from_the_softmax() -> None:
+    temperature, draws = 0.7, 20_000
+    counts = np.zeros(4)
+    sampler = Sampler(temperature, 0, 1.0, seed=3)
+    for position in range(draws):
+        counts[sampler.pick(LOGITS, position)] += 1
+    expected = torch.softmax(LOGITS.double() / temperature, 0).numpy()
+    # Four standard errors of a binomial share.
+    assert np.all(np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws))
+
+
+def test_noise_depends_on_seed_and_position_only() -> None:
+    assert np.array_equal(gumbel(5, 7, 10), gumbel(5, 7, 10))
+    assert not np.array_equal(gumbel(5, 7, 10), gumbel(5, 8, 10))
+    assert not np.array_equal(gumbel(5, 7, 10), gumbel(6, 7, 10))
+    assert gumbel(2**63 - 1, 0, 3).shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("top_k", "top_p", "kept"),
+    [(0, 1.0, [0, 1, 2, 3]), (2, 1.0, [0, 1]), (0, 0.5, [0]), (0, 0.7, [0, 1]), (3, 0.95, [0, 1, 2]), (9, 1.0, [0, 1, 2, 3])],
+)  # fmt: skip
+def test_filters_keep_the_likeliest(top_k: int, top_p: float, kept: list[int]) -> None:
+    result = keep_likeliest(LOGITS.double().numpy(), top_k, top_p)
+    assert np.flatnonzero(np.isfinite(result)).tolist() == kept
+
+
+def test_greedy_takes_the_lowest_of_equal_logits() -> None:
+    assert Sampler(0.0, 0, 1.0, 0).pick(torch.tensor([1.0, 3.0, 3.0]), 4) == 1
