@@ -54,7 +54,8 @@ def collect(
     rows: Rows = {str(method): [] for method in methods}
     for number, prompt in enumerate(prompts):
         turn = number % len(methods)
-        traces = {method: finished(pair, prompt.text, method, config) for method in (*methods[turn:], *methods[:turn])}
+        order = (*methods[turn:], *methods[:turn])
+        traces = {str(method): finished(pair, prompt.text, method, config) for method in order}
         for method in methods:
             rows[method].append(traces[method])
         report(number, traces)

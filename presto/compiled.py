@@ -34,7 +34,7 @@ if not numba.config.CACHE_DIR:
 
 def kernel(function: F) -> F:
     """Compile ``function`` to machine code on its first call in this cache folder."""
-    compiled: F = numba.njit(cache=True, no_cfunc_wrapper=True, no_cpython_wrapper=function.__name__[0]=="_" and function.__name__ not in ("_linear","_beam","_best_first"))(function)
+    compiled: F = numba.njit(cache=True)(function)
     return compiled
 
 

@@ -118,10 +118,12 @@ def _refine(counts: Counts, known: Known, key: int, after: Successors, tokens: n
 
 @kernel
 def bigrams(counts: Counts, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
-    """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``."""
-    start, end = int(counts.bi_start[last]), int(counts.bi_start[last + 1])
-    known = int(counts.uni_total[last]), int(counts.uni_escape[last])
-    _refine(counts, known, last + 1, (counts.bi_token, counts.bi_count, start, end), tokens, out)
+    """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``; -1 stands for "no such token"."""
+    start, end, known = 0, 0, (0, 0)
+    if last >= 0:
+        start, end = counts.bi_start[last], counts.bi_start[last + 1]
+        known = counts.uni_total[last], counts.uni_escape[last]
+        _refine(counts, known, last + 1, (counts.bi_token, counts.bi_count, start, end), tokens, out)
 
 
 @kernel
@@ -132,8 +134,8 @@ def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.
     start, end, known = 0, 0, (0, 0)
     pair = _find_pair(counts, first, last)
     if pair >= 0:
-        start, end = int(counts.tri_start[pair]), int(counts.tri_start[pair + 1])
-        known = int(counts.bi_total[pair]), int(counts.bi_escape[pair])
+        start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
+        known = counts.bi_total[pair], counts.bi_escape[pair]
     key = (first + 1) * (counts.vocab + 1) + last + 1
     _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
 

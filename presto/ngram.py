@@ -180,9 +180,8 @@ class NgramModel:
         ids = check_tokens([token], self.counts.vocab)
         out = np.empty(1)
         unigrams(self.counts, ids, out)
-        if last >= 0:
-            bigrams(self.counts, last, ids, out)
-            trigrams(self.counts, first, last, ids, out)
+        bigrams(self.counts, last, ids, out)
+        trigrams(self.counts, first, last, ids, out)
         return float(np.log(out[0]))
 
 

@@ -55,8 +55,6 @@ def problem_of(marginals: Marginals, context: Sequence[int], counts: Counts, con
     """The round's arrays: the first ``draft_length`` positions and ``top_k`` candidates."""
     tokens = check_tokens(marginals.token_ids, counts.vocab)[: config.draft_length, : config.top_k]
     log_q = np.array(marginals.log_q, np.float64)[: config.draft_length, : config.top_k]
-    if tokens.size and not (tokens.min() >= 0 and tokens.max() < counts.vocab):
-        raise ValueError(f"drafted tokens must lie in 0..{counts.vocab - 1}, got {tokens.min()}..{tokens.max()}")
     unigram = np.empty(tokens.shape)
     unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
     before, anchor = (-1, *check_tokens(context[-2:], counts.vocab).tolist())[-2:]

@@ -5,8 +5,8 @@ best B nodes is a tree; where no score exceeds its parent's, the priority is the
 priority, then depth, then rank, then the order of their parents. (A token id can never decide: at one depth it follows
 from the rank.) One whole number, the node's key, carries this order; the smallest key comes first.
 
-Written with numpy alone, beam search took 2.5 ms and best-first 6 ms per tree of 128 nodes; compiled, both take
-a fraction of a millisecond (``python -m presto.benchmarks.search``).
+Compiled, because the steps are too small for numpy: its cost per call, about 1 µs, times ten or more calls for each of
+128 or more opened nodes is beyond the whole budget of 1 ms. ``python -m presto.benchmarks.search`` prints the times.
 """
 
 import time
@@ -44,8 +44,8 @@ def build_tree(
     began = time.perf_counter()
     counts = ngram.counts if config.order == ngram.counts.order else ngram.counts._replace(order=config.order)
     problem = problem_of(marginals, context, counts, config)
-    prepared = time.perf_counter()
     rows = empty_rows(problem, config)
+    prepared = time.perf_counter()
     if config.search == "beam":
         nodes = _beam(problem, rows, config.budget, config.beam_width)
     else:
@@ -58,12 +58,11 @@ def build_tree(
 
 def warm_up() -> None:
     """Compile all kernels, or load them from the cache on disk."""
-    for table in (NgramModel(2), NgramModel(2, online=False)):
-        table.extend([0, 1])
-        table.logprob([0], 1)
-        for search in ("linear", "beam", "best_first"):
-            config = DecodeConfig(search=search, budget=1)
-            build_tree(Marginals(((0, 1),), ((-0.69315, -0.69315),)), [0], table, config)
+    ngram, drafted = NgramModel(2), Marginals(((0, 1),), ((-0.69315, -0.69315),))
+    ngram.extend([0] * 1000)  # enough to outgrow the first hash table
+    ngram.logprob([0], 1)
+    for search in ("linear", "beam", "best_first"):
+        build_tree(drafted, [0], ngram, DecodeConfig(search=search, budget=1))
 
 
 def _tree(problem: Problem, nodes: np.ndarray) -> Tree:
@@ -126,7 +125,7 @@ def _linear(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
     length = min(budget, problem.tokens.shape[0])
     nodes = _root(length)
     for node in range(1, length + 1):
-        _place(problem, rows, nodes, node - 1, 0, nodes, node)
+        _place(problem, rows, nodes, node - 1, nodes[RANK, node], nodes, node)  # rank 0, as all of a new array
     return nodes
 
 
@@ -158,14 +157,13 @@ def _open(problem: Problem, rows: Rows, nodes: np.ndarray, node: int, budget: in
 def _best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
     """Take the best open node, open its children, until ``budget`` nodes are taken (λ = 0: the heap of DDTree)."""
     nodes = _root(budget)
-    best = [0 for _ in range(0)]
-    heap = _open(problem, rows, nodes, 0, budget, best)
-    heapify(heap)
-    for node in range(1, budget + 1):
-        if not heap:
-            return nodes[:, :node]
-        _, rank, parent = _parts(heappop(heap))
-        _place(problem, rows, nodes, parent, rank, nodes, node)
+    best, heap = [0 for _ in range(0)], [0 for _ in range(0)]
+    for node in range(budget + 1):
+        if node > 0:
+            if not heap:
+                return nodes[:, :node]
+            _, rank, parent = _parts(heappop(heap))
+            _place(problem, rows, nodes, parent, rank, nodes, node)
         if node < budget:
             for key in _open(problem, rows, nodes, node, budget, best):
                 heappush(heap, key)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.doubles import Scripted
 
 from presto.decode import decode
 from presto.records import (
@@ -21,6 +20,7 @@ from presto.records import (
     trace_from_json,
 )
 from presto.requests import make_config
+from tests.doubles import Scripted
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_named(trace: Trace, path: tuple[Any, ...], value: Any,
 def test_unreadable_files(tmp_path: Path) -> None:
     for content in (b"", b"not gzip", gzip.compress(b'{"a": 1')[:-3]):
         (tmp_path / "x.json.gz").write_bytes(content)
-        with pytest.raises(ValueError, match="trace|read"):
+        with pytest.raises(ValueError, match=r"trace|read"):
             load_trace(tmp_path / "x.json.gz")
     with pytest.raises(ValueError, match="cannot read"):
         load_trace(tmp_path / "absent.json")

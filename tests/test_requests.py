@@ -43,7 +43,7 @@ def test_methods_are_settings() -> None:
 
 
 class NoModel(Scripted):
-    def start(self, prompt_ids: tuple[int, ...], capacity: int):  # noqa: ANN201
+    def start(self, prompt_ids: tuple[int, ...], capacity: int):
         raise AssertionError("the model was called")
 
 

@@ -29,8 +29,15 @@ def test_noise_depends_on_seed_and_position_only() -> None:
 
 @pytest.mark.parametrize(
     ("top_k", "top_p", "kept"),
-    [(0, 1.0, [0, 1, 2, 3]), (2, 1.0, [0, 1]), (0, 0.5, [0]), (0, 0.7, [0, 1]), (3, 0.95, [0, 1, 2]), (9, 1.0, [0, 1, 2, 3])],
-)  # fmt: skip
+    [
+        (0, 1.0, [0, 1, 2, 3]),
+        (2, 1.0, [0, 1]),
+        (0, 0.5, [0]),
+        (0, 0.7, [0, 1]),
+        (3, 0.95, [0, 1, 2]),
+        (9, 1.0, [0, 1, 2, 3]),
+    ],
+)
 def test_filters_keep_the_likeliest(top_k: int, top_p: float, kept: list[int]) -> None:
     result = keep_likeliest(LOGITS.double().numpy(), top_k, top_p)
     assert np.flatnonzero(np.isfinite(result)).tolist() == kept

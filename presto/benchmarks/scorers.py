@@ -1,0 +1,129 @@
+"""Scorers compared on held-out prompts, exactly and without re-running the model for each.
+
+One pass per prompt writes the target's greedy text and takes the drafter's marginals at *every* position. Any scorer,
+search and budget is then played over these records: at T = 0 the result equals decoding (``presto.replay``).
+
+    python -m presto.benchmarks.scorers --data PATH:17-32 … [--save FILE]
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from presto.models.registry import Pair, load
+from presto.ngram import NgramModel
+from presto.prompts import load_prompts
+from presto.records import DecodeConfig, Marginals
+from presto.replay import counterfactual, oracle_length
+from presto.statistics import estimate
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The target's greedy text after a prompt, and the marginals drafted from each anchor in it.
+
+    ``marginals[i]`` was drafted with anchor ``text[prompt + i - 1]``, whose exact next token is ``text[prompt + i]``.
+    """
+
+    text: tuple[int, ...]
+    prompt: int
+    marginals: tuple[Marginals, ...]
+
+
+def write_reference(pair: Pair, prompt: str, config: DecodeConfig) -> Reference:
+    """Decode greedily by drafting passes alone: each yields the exact next token and the marginals behind it."""
+    text = list(pair.encode(prompt))
+    start, marginals = len(text), list[Marginals]()
+    session = pair.system.start(tuple(text), start + config.max_new_tokens + config.draft_length + 2)
+    while len(text) < start + config.max_new_tokens and not (len(text) > start and text[-1] in pair.system.eos_ids):
+        draft = session.draft(text[-1], config.draft_length, config.top_k)
+        assert draft.exact is not None, "this comparison needs a pair whose drafting pass is exact"
+        marginals.append(draft.marginals)
+        text.append(int(draft.exact.argmax()))
+    return Reference(tuple(text), start, tuple(marginals))
+
+
+def play(reference: Reference, pair: Pair, config: DecodeConfig) -> float:
+    """τ of ``config`` on a reference: exact token, accepted path and bonus per round, never past the end."""
+    table = pair.table if config.static_ngram else None
+    ngram = NgramModel(pair.system.vocab, table, online=config.online_ngram, order=config.order)
+    place, rounds, seen = reference.prompt, 0, 0
+    while place < len(reference.text):
+        ngram.extend(reference.text[seen : place + 1])
+        seen = place + 1
+        _, accepted = counterfactual(
+            reference.marginals[place - reference.prompt], reference.text, place, ngram, config
+        )
+        place = min(len(reference.text), place + len(accepted) + 2)
+        rounds += 1
+    return (len(reference.text) - reference.prompt) / rounds
+
+
+def oracle(reference: Reference, k: int) -> float:
+    """τ of the oracle@k on a reference."""
+    place, rounds = reference.prompt, 0
+    while place < len(reference.text):
+        marginals = reference.marginals[place - reference.prompt]
+        place = min(len(reference.text), place + 1 + oracle_length(marginals, reference.text[place + 1 :], k))
+        rounds += 1
+    return (len(reference.text) - reference.prompt) / rounds
+
+
+def settings(base: DecodeConfig) -> Iterator[tuple[str, DecodeConfig]]:
+    """The compared settings, by name."""
+    yield "linear", replace(base, scorer="blind", search="linear")
+    yield "blind", replace(base, scorer="blind")
+    yield "dart", replace(base, scorer="dart", search="beam", top_k=25, beam_width=20)
+    for lam, flag in product((0.2, 0.5), (False, True)):
+        yield f"product {lam}{' norm' * flag}", replace(base, scorer="product", lam=lam, normalised=flag)
+    for lam, flag in product((0.2, 0.35, 0.5, 0.7, 1.0), (False, True)):
+        yield f"pmi {lam}{' norm' * flag}", replace(base, scorer="pmi", lam=lam, normalised=flag)
+    for lam, flag in product((0.5, 1.0), (False, True)):
+        yield f"mixture {lam}{' norm' * flag}", replace(base, scorer="mixture", lam=lam, normalised=flag)
+    best = replace(base, scorer="pmi", lam=0.7, normalised=True)
+    yield "pmi 0.7 norm, static only", replace(best, online_ngram=False)
+    yield "pmi 0.7 norm, online only", replace(best, static_ngram=False)
+    yield "pmi 0.7 norm, order 2", replace(best, order=2)
+    yield "pmi 0.7 norm, not on level 1", replace(best, correct_first=False)
+    yield "pmi 0.7 norm, beam 32", replace(best, search="beam")
+
+
+def report(references: Sequence[Reference], pair: Pair, base: DecodeConfig) -> Iterator[str]:
+    """One line per setting: macro τ with its interval, and the paired gain over the blind tree."""
+    blind = np.array([play(reference, pair, replace(base, scorer="blind")) for reference in references])
+    for name, config in settings(base):
+        taus = np.array([play(reference, pair, config) for reference in references])
+        tau, gain = estimate(taus.tolist()), estimate((taus - blind).tolist())
+        yield (
+            f"{name:30} {tau.value:.3f} [{tau.low:.3f}, {tau.high:.3f}]  "
+            f"{taus.mean() / blind.mean():.3f} x blind, {gain.value:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
+        )
+    for k in (8, 32):
+        yield f"oracle@{k:<22} {np.mean([oracle(reference, k) for reference in references]):.3f}"
+
+
+def main(
+    data: Annotated[list[str], typer.Option(help="PATH:A-B, several times.")],
+    system: str = "smollm2-gated",
+    dtype: str = "auto",
+    budget: Annotated[list[int] | None, typer.Option()] = None,
+    max_new_tokens: int = 128,
+    draft_length: int = 12,
+) -> None:
+    """Print the comparison table."""
+    pair = load(system, dtype)
+    base = DecodeConfig(max_new_tokens=max_new_tokens, draft_length=draft_length)
+    prompts = [prompt for source in data for prompt in load_prompts(source)]
+    references = [write_reference(pair, prompt.text, base) for prompt in prompts]
+    for nodes in budget or [32]:
+        typer.echo(f"budget {nodes}, {len(references)} prompts, drafts of {draft_length}")
+        for line in report(references, pair, replace(base, budget=nodes)):
+            typer.echo(line)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,137 @@
+"""Training sees what inference computes, resumes where it stopped, and its data survives the disk."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from presto.models.lora import CONFIG_FILE, LowRankAdapter
+from presto.models.selfspec import GatedSystem, save_draft_adapter
+from presto.training.adapter import AdapterRecipe, AdapterTrainer, Batch, block_mask, draw_batch
+from presto.training.selfgen import Document, load_shards, save_shard
+from tests.doubles import tiny_llama
+
+VOCAB = 23
+RECIPE = AdapterRecipe(steps=6, documents=2, blocks=3, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB)
+
+
+def documents(count: int = 24) -> list[Document]:
+    random = np.random.default_rng(0)
+    result = []
+    for _ in range(count):
+        tokens = random.integers(2, VOCAB, 24).astype(np.int32)
+        ids = random.integers(0, VOCAB, (20, 16)).astype(np.int32)
+        logprobs = np.sort(np.log(random.dirichlet(np.ones(16), 20)), axis=1)[:, ::-1].astype(np.float16)
+        result.append(Document(tokens, 4, ids, logprobs))
+    return result
+
+
+def trainer(recipe: AdapterRecipe = RECIPE) -> AdapterTrainer:
+    return AdapterTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), recipe)
+
+
+def test_training_computes_the_marginals_that_inference_drafts() -> None:
+    training = trainer()
+    for parameter in training.adapter.up.values():
+        torch.nn.init.normal_(parameter, std=0.3)
+    tokens = torch.from_numpy(documents()[0].tokens.astype(np.int64))[None]
+    anchors, masks = torch.tensor([[5, 9]]), 4
+    unused = torch.zeros(1, 2, masks, 16)
+    batch = Batch(tokens, anchors, unused.long(), unused, torch.ones(1, 2, masks, dtype=torch.bool))
+    with torch.no_grad():
+        logits = training.backbone.logits(training.hidden(batch)[0]).float()
+    system = GatedSystem("t", training.backbone, frozenset({1}), training.adapter, training.mask_embedding.detach())
+    for block, anchor in enumerate(anchors[0].tolist()):
+        prefix = tuple(tokens[0, : anchor + 1].tolist())
+        marginals = system.start(prefix, 64).draft(prefix[-1], masks, top_k=VOCAB).marginals
+        for row, (ids, log_q) in enumerate(zip(marginals.token_ids, marginals.log_q, strict=True)):
+            expected = torch.log_softmax(logits[block, row], -1)[list(ids)]
+            torch.testing.assert_close(torch.tensor(log_q), expected, atol=2e-5, rtol=0)
+
+
+def test_block_mask_shows_the_prefix_and_the_own_block_only() -> None:
+    mask = block_mask(torch.tensor([[1, 3]]), masks=2, length=5)[0]
+    expected = [
+        "11000" "1100",
+        "11000" "1100",
+        "11110" "0011",
+        "11110" "0011",
+    ]  # fmt: skip
+    assert ["".join(str(int(cell)) for cell in row) for row in mask] == expected
+
+
+def test_labels_belong_to_the_token_after_the_mask() -> None:
+    document = documents()[0]
+    batch = draw_batch([document], blocks=5, masks=4, random=np.random.default_rng(1))
+    for block, anchor in enumerate(batch.anchors[0].tolist()):
+        assert document.answer_start - 1 <= anchor < len(document.tokens) - 2
+        for j in range(4):
+            predicted = anchor + j + 2  # mask j (0-based) stands at anchor + j + 1 and predicts the token after it
+            inside = predicted < len(document.tokens)
+            assert bool(batch.known[0, block, j]) == inside
+            if inside:
+                label = document.label_ids[predicted - document.answer_start]
+                assert batch.label_ids[0, block, j].tolist() == label.tolist()
+
+
+def test_only_adapter_and_mask_embedding_learn() -> None:
+    training = trainer()
+    before = [parameter.clone() for parameter in training.backbone.model.parameters()]
+    first = training.loss(training_batch(training)).item()
+    for _ in range(25):
+        training.train_step()
+    assert training.loss(training_batch(training)).item() < first
+    for old, new in zip(before, training.backbone.model.parameters(), strict=True):
+        assert torch.equal(old, new)
+
+
+def training_batch(training: AdapterTrainer) -> Batch:
+    return draw_batch(training.documents[:4], 6, 4, np.random.default_rng(7))
+
+
+def test_a_resumed_run_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
+    whole = trainer()
+    whole.run(tmp_path / "whole.pt", report_every=100)
+    part = trainer()
+    for _ in range(3):
+        part.train_step()
+    part.save(tmp_path / "part.pt")
+    resumed = trainer()
+    resumed.run(tmp_path / "part.pt", report_every=100)
+    assert resumed.step == RECIPE.steps
+    torch.testing.assert_close(resumed.mask_embedding, whole.mask_embedding)
+    assert [row["step"] for row in resumed.curve] == [RECIPE.steps]
+
+
+def test_shards_round_trip(tmp_path: Path) -> None:
+    save_shard(tmp_path / "shard-0000.npz", documents(3))
+    save_shard(tmp_path / "shard-0001.npz", documents(2))
+    loaded = load_shards(tmp_path)
+    assert len(loaded) == 5
+    for ours, theirs in zip([*documents(3), *documents(2)], loaded, strict=True):
+        assert np.array_equal(ours.tokens, theirs.tokens)
+        assert np.array_equal(ours.label_ids, theirs.label_ids)
+        assert ours.answer_start == theirs.answer_start
+
+
+def test_the_adapter_folder_round_trips_in_pefts_layout(tmp_path: Path) -> None:
+    training = trainer(replace(RECIPE, steps=2))
+    training.train_step()
+    save_draft_adapter(tmp_path, training.adapter, training.mask_embedding, "base")
+    other = tiny_llama(0, VOCAB, torch.float32)
+    system = GatedSystem.load("t", other, frozenset({1}), tmp_path)
+    for key, parameter in training.adapter.up.items():
+        torch.testing.assert_close(system.adapter.up[key], parameter.data, atol=1e-3, rtol=1e-2)
+    assert (tmp_path / CONFIG_FILE).exists()
+    with pytest.raises(ValueError, match="missing"):
+        LowRankAdapter.load(tiny_deeper(), tmp_path)
+
+
+def tiny_deeper() -> torch.nn.Module:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return LlamaForCausalLM(
+        LlamaConfig(vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=3, num_attention_heads=2)
+    )
