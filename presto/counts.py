@@ -141,6 +141,18 @@ def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.
 
 
 @kernel
+def has_trigrams(counts: Counts, first: int, last: int) -> bool:
+    """Whether ``trigrams`` changes anything after this pair."""
+    if counts.order < 3 or first < 0:
+        return False
+    key = (first + 1) * (counts.vocab + 1) + last + 1
+    if counts.online[slot_of(counts.keys, key), TOTAL] > 0:
+        return True
+    pair = _find_pair(counts, first, last)
+    return bool(pair >= 0 and counts.bi_escape[pair] > 0)
+
+
+@kernel
 def _add(counts: Counts, context: int, key: int, in_static: bool) -> int:
     """Count one token string ``key`` that continues ``context``; returns how many slots it took."""
     slot = slot_of(counts.keys, key)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from presto.compiled import kernel, seconds
-from presto.counts import Counts, bigrams, check_tokens, trigrams, unigrams
+from presto.counts import Counts, bigrams, check_tokens, has_trigrams, trigrams, unigrams
 from presto.records import DecodeConfig, Marginals
 
 PER_NAT = 100_000  # units in a nat
@@ -41,7 +41,7 @@ class Problem(NamedTuple):
 class Rows(NamedTuple):
     """Score rows computed so far, R at most."""
 
-    place: np.ndarray  # [D, K, K] row of (depth, rank of the last token but one, rank of the last), -1: none yet
+    place: np.ndarray  # [D, K + 1, K] row of (depth, rank of the last token but one, rank of the last), -1: none yet
     increment: np.ndarray  # [R, K] in units: what the child adds to its path's aligned score
     log_rho: np.ndarray  # [R, K] in units
     bigram: np.ndarray  # [D, K, K] p(t | the token before has this rank), NaN: none yet
@@ -79,7 +79,7 @@ def empty_rows(problem: Problem, config: DecodeConfig) -> Rows:
     most = depth * min(config.budget, config.beam_width) if config.search == "beam" else config.budget
     implied = np.full((depth, width, width) if problem.scorer == MIXTURE else (0, 0, 0), np.nan)
     return Rows(
-        place=np.full((depth, width, width), -1, np.int32),
+        place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
         bigram=np.full((depth, width, width), np.nan),
@@ -101,9 +101,16 @@ def _log_sum(values: np.ndarray) -> float:
 
 
 @kernel
-def _given(problem: Problem, rows: Rows, depth: int, first: int, parent: int) -> np.ndarray:
-    """p(t | c) for every candidate t: c ends in ``first`` and the token of rank ``parent`` at the depth before."""
+def _context(problem: Problem, depth: int, grand: int, parent: int) -> tuple[int, int]:
+    """The two tokens before ``depth``."""
     last = problem.tokens[depth - 1, parent] if depth > 0 else problem.anchor
+    first = problem.tokens[depth - 2, grand] if depth > 1 else problem.anchor if depth == 1 else problem.before
+    return first, last
+
+
+@kernel
+def _given(problem: Problem, rows: Rows, depth: int, first: int, last: int, parent: int) -> np.ndarray:
+    """p(t | first, last) for every candidate t; ``parent`` is the rank of ``last``."""
     bigram = rows.bigram[depth, parent]
     if np.isnan(bigram[0]):
         bigram[:] = problem.unigram[depth]
@@ -125,7 +132,7 @@ def _implied(problem: Problem, rows: Rows, depth: int, grand: int, first: int) -
         out[:] = 0.0
         for rank in range(out.size):
             weight = math.exp(problem.log_q[depth - 1, rank] / PER_NAT)
-            out += weight * _given(problem, rows, depth, first, rank)
+            out += weight * _given(problem, rows, depth, first, problem.tokens[depth - 1, rank], rank)
             rest -= weight
         out += max(rest, 0.0) * problem.unigram[depth]
     return out
@@ -145,8 +152,8 @@ def _log_rho(problem: Problem, rows: Rows, depth: int, grand: int, parent: int, 
     out[:] = 0
     if scorer == BLIND or (depth == 0 and (scorer in (MIXTURE, DART) or not problem.correct_first)):
         return
-    first = problem.tokens[depth - 2, grand] if depth > 1 else problem.anchor if depth == 1 else problem.before
-    given = _given(problem, rows, depth, first, parent)
+    first, last = _context(problem, depth, grand, parent)
+    given = _given(problem, rows, depth, first, last, parent)
     if scorer == PMI:
         given /= problem.unigram[depth]
     elif scorer == MIXTURE:
@@ -174,20 +181,43 @@ def _increments(problem: Problem, depth: int, log_rho: np.ndarray, out: np.ndarr
 
 
 @kernel
-def row_of(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) -> int:
-    """The row with the children, at ``depth``, of a node of rank ``parent`` whose own parent has rank ``grand``."""
+def _relevant(problem: Problem, grand: int, parent: int) -> tuple[int, int]:
+    """The ranks that the children of a node depend on, 0 for those they do not."""
     if problem.scorer == BLIND:
-        grand, parent = 0, 0
-    elif problem.counts.order < 3:
-        grand = 0
+        return 0, 0
+    return (grand if problem.counts.order > 2 else 0), parent
+
+
+@kernel
+def known_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) -> int:
+    """The row with the children, at ``depth``, of a node of rank ``parent`` whose own parent has rank ``grand``.
+
+    -1 before ``compute_row``.
+    """
+    grand, parent = _relevant(problem, grand, parent)
     row: int = rows.place[depth, grand, parent]
+    return row
+
+
+@kernel
+def compute_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) -> int:
+    """Fill in the row that ``known_row`` asks for, unless it is there."""
+    row: int = known_row(problem, rows, depth, grand, parent)
     if row >= 0:
         return row
     began = seconds(rows.clock)
-    row = rows.used[0]
-    rows.used[0] += 1
+    grand, parent = _relevant(problem, grand, parent)
+    backed_off = problem.tokens.shape[1]  # stands for every ``grand`` that was never seen before the parent
+    first, last = _context(problem, depth, grand, parent)
+    alike = problem.scorer != MIXTURE and not has_trigrams(problem.counts, first, last)
+    row = rows.place[depth, backed_off, parent] if alike else -1
+    if row < 0:
+        row = int(rows.used[0])
+        rows.used[0] += 1
+        _log_rho(problem, rows, depth, grand, parent, rows.log_rho[row])
+        _increments(problem, depth, rows.log_rho[row], rows.increment[row])
+    if alike:
+        rows.place[depth, backed_off, parent] = row
     rows.place[depth, grand, parent] = row
-    _log_rho(problem, rows, depth, grand, parent, rows.log_rho[row])
-    _increments(problem, depth, rows.log_rho[row], rows.increment[row])
     rows.spent[0] += seconds(rows.clock) - began
     return row

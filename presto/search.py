@@ -19,7 +19,7 @@ import numpy as np
 from presto.compiled import kernel
 from presto.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals, Tree
-from presto.scoring import PER_NAT, Problem, Rows, empty_rows, problem_of, row_of
+from presto.scoring import PER_NAT, Problem, Rows, compute_row, empty_rows, known_row, problem_of
 
 _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32  # room for each part of a key: nodes, top_k and draft_length at their limits
 # Rows of the node array [8, N + 1]; GRAND is the parent's rank.
@@ -98,17 +98,12 @@ def _root(most: int) -> np.ndarray:
 
 
 @kernel
-def _children_row(problem: Problem, rows: Rows, nodes: np.ndarray, node: int) -> int:
-    return row_of(problem, rows, nodes[DEPTH, node], nodes[GRAND, node], nodes[RANK, node])
-
-
-@kernel
 def _place(
     problem: Problem, rows: Rows, above: np.ndarray, parent: int, rank: int, nodes: np.ndarray, node: int
 ) -> None:
-    """Write the child with this rank of ``above[:, parent]`` to ``nodes[:, node]``."""
+    """Write the child with this rank of ``above[:, parent]``, an open node, to ``nodes[:, node]``."""
     depth = above[DEPTH, parent]
-    row = _children_row(problem, rows, above, parent)
+    row = known_row(problem, rows, depth, above[GRAND, parent], above[RANK, parent])
     nodes[PARENT, node] = parent
     nodes[DEPTH, node] = depth + 1
     nodes[RANK, node] = rank
@@ -125,6 +120,7 @@ def _linear(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
     length = min(budget, problem.tokens.shape[0])
     nodes = _root(length)
     for node in range(1, length + 1):
+        compute_row(problem, rows, node - 1, nodes[GRAND, node - 1], nodes[RANK, node - 1])
         _place(problem, rows, nodes, node - 1, nodes[RANK, node], nodes, node)  # rank 0, as all of a new array
     return nodes
 
@@ -140,7 +136,7 @@ def _open(problem: Problem, rows: Rows, nodes: np.ndarray, node: int, budget: in
     depth = nodes[DEPTH, node]
     if depth == problem.tokens.shape[0]:
         return taken
-    row = _children_row(problem, rows, nodes, node)
+    row = compute_row(problem, rows, depth, nodes[GRAND, node], nodes[RANK, node])
     for rank in range(problem.tokens.shape[1]):
         score = nodes[ALIGNED, node] + rows.increment[row, rank]
         key = _key(min(nodes[PRIORITY, node], score), depth + 1, rank, node)

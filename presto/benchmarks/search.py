@@ -16,7 +16,7 @@ from presto.records import DecodeConfig, Marginals, Scorer, Search, Tree
 from presto.scoring import problem_of
 from presto.search import build_tree, warm_up
 
-VOCAB, FAN_OUT, TOKENS = 49_152, 40, 1_200_000
+VOCAB, FAN_OUT, TOKENS = 49_152, 40, 1_750_000
 DEPTH, WIDTH, REPEATS = 15, 32, 300
 SEARCHES: tuple[Search, ...] = ("linear", "beam", "best_first")
 SCORERS: tuple[Scorer, ...] = ("blind", "product", "pmi", "mixture", "dart")
