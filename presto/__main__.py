@@ -47,10 +47,13 @@ def _config(options: dict[str, Any]) -> DecodeConfig:
 
 @app.command()
 def fetch() -> None:
-    """Fetch the embedded target and make it ready; does nothing when it is there."""
+    """Fetch the embedded target, convert it and compile the search; quick when all is there."""
     from presto.models.weights import embedded_target
+    from presto.search import warm_up
 
-    typer.echo(f"ready: {embedded_target()}")
+    folder = embedded_target()
+    warm_up()
+    typer.echo(f"ready: {folder}")
 
 
 @app.command()

@@ -50,7 +50,7 @@ class Run:
         """Check the request and prefill the prompt; all work before the first round."""
         check_fits(len(prompt_ids), config, system.context)
         prompt = tuple(prompt_ids)
-        ngram = ngram or NgramModel(system.vocab)
+        ngram = ngram or NgramModel(system.vocab, online=config.online_ngram, order=config.order)
         ngram.extend(prompt)
         tail = max(config.budget, config.draft_length) + 2
         session = system.start(prompt, len(prompt) + config.max_new_tokens + tail)
@@ -83,7 +83,7 @@ class Run:
             draft = self.draft()
             exact = None if draft.exact is None else self.sampler.pick(draft.exact, start)
         committed = () if exact is None else self.emit([exact])
-        if exact is not None and draft.exact is not None and self.finish is not None:
+        if exact is not None and self.finish is not None:
             return _exact_only(start, exact, draft, committed, watch)
         tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config)
         watch.add("score", seconds.score)

@@ -49,11 +49,17 @@ class Backbone:
         output = self.decoder(
             inputs_embeds=embeds,
             position_ids=positions,
-            attention_mask=None if mask is None else mask[:, None],
+            attention_mask=None if mask is None else self._attention_mask(mask[:, None]),
             **{self._cache_argument: cache},
         )
         states: torch.Tensor = output.last_hidden_state
         return states
+
+    def _attention_mask(self, mask: torch.Tensor) -> torch.Tensor:
+        """Eager attention adds its mask to the scores, SDPA also takes booleans."""
+        if self.model.config._attn_implementation != "eager":
+            return mask
+        return torch.zeros(mask.shape, dtype=self.dtype, device=mask.device).masked_fill(~mask, float("-inf"))
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""
@@ -62,7 +68,8 @@ class Backbone:
 
     def prefill(self, token_ids: torch.Tensor, cache: TailCache) -> None:
         """Run ``token_ids [n]`` causally and commit them, in slices that bound the mask's size."""
-        for piece in torch.split(token_ids, PREFILL_ROWS):
+        for first in range(0, len(token_ids), PREFILL_ROWS):
+            piece = token_ids[first : first + PREFILL_ROWS]
             rows, start = len(piece), cache.committed
             columns = torch.arange(start + rows, device=self.device)
             positions = columns[start:]

@@ -10,6 +10,7 @@ from presto.models.selfspec import GatedSystem
 from presto.models.weights import embedded_target
 from presto.ngram import NgramTable
 from presto.protocols import System
+from presto.search import warm_up
 from presto.text import Text
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
@@ -64,6 +65,7 @@ def find(name: str) -> PairSpec:
 def load(name: str, dtype: str = "auto") -> Pair:
     """Load a pair onto this machine's device; the target is fetched first if it is not here yet."""
     spec = find(name)
+    warm_up()
     backbone, text = load_target(embedded_target(), dtype)
     system = GatedSystem.load(name, backbone, frozenset({text.tokenizer.eos_token_id}), ADAPTER)
     return Pair(spec, system, text, NgramTable.load(TABLE) if TABLE.exists() else None)

