@@ -130,6 +130,7 @@ class Round:
     token. ``log_p [N + 1]`` is the target's log-probability of each node at temperature 1 (root: 0).
     ``accepted`` lists the accepted nodes from the root down. ``committed`` is what the round emitted:
     exact, accepted tokens and bonus, cut at EOS, stop string or token cap.
+    ``forwards`` counts passes of the target, those that drafted included.
     ``margin`` is the smallest gap between the target's two best logits along the path: near 0 means a tie.
     """
 

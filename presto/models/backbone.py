@@ -1,6 +1,7 @@
 """A transformers causal language model, seen as embeddings → hidden states → logits with our cache and masks."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -42,18 +43,32 @@ class Backbone:
     def hidden(
         self, embeds: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None, cache: Any
     ) -> torch.Tensor:
-        """Final hidden states ``[..., rows, H]``; ``mask [..., rows, columns]`` is True where a row may look.
+        """Final hidden states ``[B, rows, H]``; see ``hidden_and_features``."""
+        return self.hidden_and_features(embeds, positions, mask, cache, ())[0]
 
-        Inputs carry a batch dimension (``embeds [B, rows, H]``, ``positions [B, rows]``, ``mask [B, rows, columns]``).
+    def hidden_and_features(
+        self,
+        embeds: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor | None,
+        cache: Any,
+        layers: tuple[int, ...],
+    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        """Final hidden states ``[B, rows, H]``, and the outputs of ``layers`` side by side ``[B, rows, layers · H]``.
+
+        ``embeds [B, rows, H]``, ``positions [B, rows]``; ``mask [B, rows, columns]`` is True where a row may look.
         """
         output = self.decoder(
             inputs_embeds=embeds,
             position_ids=positions,
             attention_mask=None if mask is None else self._attention_mask(mask[:, None]),
+            output_hidden_states=bool(layers),
             **{self._cache_argument: cache},
         )
-        states: torch.Tensor = output.last_hidden_state
-        return states
+        if not layers:
+            return output.last_hidden_state, None
+        # hidden_states[0] is the embedding: layer i's output is entry i + 1.
+        return output.last_hidden_state, torch.cat([output.hidden_states[i + 1] for i in layers], dim=-1)
 
     def _attention_mask(self, mask: torch.Tensor) -> torch.Tensor:
         """Eager attention adds its mask to the scores, SDPA also takes booleans."""
@@ -66,13 +81,18 @@ class Backbone:
         logits: torch.Tensor = self.head(hidden)
         return logits
 
-    def prefill(self, token_ids: torch.Tensor, cache: TailCache) -> None:
-        """Run ``token_ids [n]`` causally and commit them, in slices that bound the mask's size."""
+    def prefill(
+        self, token_ids: torch.Tensor, cache: TailCache, layers: tuple[int, ...] = ()
+    ) -> Iterator[torch.Tensor]:
+        """Run ``token_ids [n]`` causally and commit them, slice by slice; yields the features of each slice, if any."""
         for first in range(0, len(token_ids), PREFILL_ROWS):
             piece = token_ids[first : first + PREFILL_ROWS]
             rows, start = len(piece), cache.committed
             columns = torch.arange(start + rows, device=self.device)
             positions = columns[start:]
             mask = columns[None] <= positions[:, None]
-            self.hidden(self.embeddings(piece)[None], positions[None], mask[None], cache)
+            embeds = self.embeddings(piece)[None]
+            _, features = self.hidden_and_features(embeds, positions[None], mask[None], cache, layers)
             cache.keep(range(rows))
+            if features is not None:
+                yield features[0]

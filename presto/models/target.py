@@ -13,11 +13,19 @@ from presto.tree import ancestor_mask, depths
 class TargetSession:
     """One sequence of a target. The cache holds all committed tokens but the last (the anchor)."""
 
+    feature_layers: tuple[int, ...] = ()  # whose outputs the drafter reads
+
     def __init__(self, backbone: Backbone, prompt_ids: tuple[int, ...], capacity: int) -> None:
         self.backbone = backbone
         self.cache: TailCache = backbone.new_cache(capacity)
+        self.features: torch.Tensor | None = None  # of the rows verified last [N + 1, layers · H]
         with torch.inference_mode():
-            backbone.prefill(torch.tensor(prompt_ids[:-1], dtype=torch.long, device=backbone.device), self.cache)
+            ids = torch.tensor(prompt_ids[:-1], dtype=torch.long, device=backbone.device)
+            for features in backbone.prefill(ids, self.cache, self.feature_layers):
+                self.observe(features)
+
+    def observe(self, features: torch.Tensor) -> None:
+        """Called with the features ``[rows, layers · H]`` of newly committed tokens, if the drafter reads any."""
 
     def plan(self, tree: Tree) -> TreeInput:
         """Position id = committed + depth; a row sees all committed positions, its ancestors and itself."""
@@ -30,12 +38,16 @@ class TargetSession:
     @torch.inference_mode()
     def verify(self, plan: TreeInput) -> torch.Tensor:
         embeds = self.backbone.embeddings(plan.token_ids)
-        hidden = self.backbone.hidden(embeds[None], plan.positions[None], plan.mask[None], self.cache)
+        rows = embeds[None], plan.positions[None], plan.mask[None]
+        hidden, features = self.backbone.hidden_and_features(*rows, self.cache, self.feature_layers)
+        self.features = None if features is None else features[0]
         return self.backbone.logits(hidden[0])
 
     @torch.inference_mode()
     def commit(self, nodes: tuple[int, ...]) -> None:
         self.cache.keep([0, *nodes])
+        if self.features is not None:
+            self.observe(self.features[[0, *nodes]])
 
 
 class TargetSystem:
