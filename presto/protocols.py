@@ -17,7 +17,8 @@ class Draft:
     """One drafting step.
 
     ``exact`` are the target's own logits ``[vocab]`` for the token after the anchor when the drafting pass computed
-    them too (gated self-speculation); then ``marginals`` start one position later. ``forwards`` counts passes of the target.
+    them too (gated self-speculation); then ``marginals`` start one position later. ``forwards`` counts passes of the
+    target.
     """
 
     marginals: Marginals

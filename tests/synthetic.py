@@ -149,7 +149,7 @@ def recording(
     """A recording with the four lanes; the baselines commit at least as many tokens as PRESTO."""
     lanes = (
         trace(seed, rounds, budget, method="presto", **more),  # type: ignore[arg-type]
-        trace(seed + 1, 2 * rounds, min(budget, 8), 8, method="linear", keep=0.5, **more),  # type: ignore[arg-type]
+        trace(seed + 1, 2 * rounds, min(budget, 8), method="linear", keep=0.5, **more),  # type: ignore[arg-type]
         trace(seed + 2, rounds + 2, budget, method="blind", keep=0.65, **more),  # type: ignore[arg-type]
         trace(seed + 3, 6 * rounds, 0, method="ar", **more),  # type: ignore[arg-type]
     )

@@ -84,20 +84,22 @@ class LowRankAdapter(nn.Module):
         (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n")
 
     @classmethod
-    def load(cls, model: nn.Module, folder: Path) -> "LowRankAdapter":
-        """Attach the adapter of a PEFT folder; missing or unexpected tensors are an error."""
+    def load(cls, model: nn.Module, folder: Path, prefix: tuple[str, str] = ("", "")) -> "LowRankAdapter":
+        """Attach the adapter of a PEFT folder; missing or unexpected tensors are an error.
+
+        ``prefix`` = (the checkpoint's, the model's) start of module names, where the two differ.
+        """
         config = json.loads((folder / CONFIG_FILE).read_text())
         if config.get("peft_type") != "LORA":
             raise ValueError(f"{folder / CONFIG_FILE}: peft_type is {config.get('peft_type')!r}, expected 'LORA'")
         adapter = cls(model, int(config["r"]), float(config["lora_alpha"]), tuple(config["target_modules"]))
         tensors = load_file(folder / WEIGHTS_FILE)
-        wanted = {f"{PREFIX}{key.replace('/', '.')}.lora_{side}.weight" for key in adapter.down for side in "AB"}
+        stored = {key: PREFIX + prefix[0] + key.replace("/", ".").removeprefix(prefix[1]) for key in adapter.down}
+        wanted = {f"{name}.lora_{side}.weight" for name in stored.values() for side in "AB"}
         if wanted != set(tensors):
             missing, extra = sorted(wanted - set(tensors)), sorted(set(tensors) - wanted)
             raise ValueError(f"{folder / WEIGHTS_FILE}: missing {missing[:3]}, unexpected {extra[:3]}")
-        parameter = next(model.parameters())
-        for key in adapter.down:
-            name = PREFIX + key.replace("/", ".")
+        for key, name in stored.items():
             adapter.down[key].data = tensors[f"{name}.lora_A.weight"].float()
             adapter.up[key].data = tensors[f"{name}.lora_B.weight"].float()
-        return adapter.to(parameter.device)
+        return adapter.to(next(model.parameters()).device)

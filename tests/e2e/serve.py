@@ -40,15 +40,15 @@ def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Itera
                 log.write(f"{method} {count}\n")
 
 
-def install() -> None:
-    """Put the doubles where the app imports the real modules."""
+def doubles() -> dict[str, types.ModuleType]:
+    """What stands where the app imports the real modules."""
     runs, registry = types.ModuleType("presto.runs"), types.ModuleType("presto.models.registry")
     runs.stream, registry.names = stream, lambda: ("synthetic", "other")  # type: ignore[attr-defined]
-    sys.modules |= {"presto.runs": runs, "presto.models.registry": registry}
+    return {"presto.runs": runs, "presto.models.registry": registry}
 
 
 if __name__ == "__main__":
-    install()
+    sys.modules |= doubles()
     import app
 
     app.main()

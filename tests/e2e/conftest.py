@@ -1,0 +1,130 @@
+"""The app served in a process of its own on a free port, and a headless Chromium that may talk to nobody else."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from presto.records import save
+from tests import synthetic
+
+SERVE = Path(__file__).with_name("serve.py")
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+LOCAL = {"localhost", "127.0.0.1"}
+START = 90  # seconds a busy machine may need to import Gradio
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Recordings to pick from."""
+    folder = tmp_path_factory.mktemp("runs")
+    save(synthetic.recording("Usual", rounds=6), folder / "1.json.gz")
+    save(synthetic.recording("Hostile", seed=5, rounds=8, budget=24, pieces=synthetic.HOSTILE), folder / "2.json.gz")
+    save(synthetic.recording("Large", seed=9, rounds=3, budget=512, depth=15), folder / "3.json.gz")
+    return folder
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + START
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            time.sleep(0.2)
+    raise RuntimeError(f"the app did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def closed_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the decoding double writes which runs were closed."""
+    return tmp_path_factory.mktemp("server") / "closed"
+
+
+@pytest.fixture(scope="session")
+def address(runs: Path, closed_log: Path) -> Iterator[str]:
+    """The running app."""
+    port, log = _free_port(), closed_log.with_name("log")
+    settings = {"PRESTO_RUNS": str(runs), "PORT": str(port), "PACE": "0.4", "CLOSED_LOG": str(closed_log)}
+    with (
+        log.open("wb") as out,
+        subprocess.Popen([sys.executable, str(SERVE)], env=os.environ | settings, stdout=out, stderr=out) as server,
+    ):
+        try:
+            url = f"http://localhost:{port}"
+            _wait(url, server, log)
+            yield url
+        finally:
+            server.terminate()
+    assert "Traceback" not in log.read_text().replace("a live run failed\nTraceback", "")
+    assert "Warning" not in log.read_text()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium from the PATH (or $CHROMIUM)."""
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium on the PATH")
+    expect.set_options(timeout=20_000)
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(executable_path=path, args=FLAGS)
+
+
+def _watch(page: Page, trouble: list[str]) -> None:
+    def console(message: object) -> None:
+        if message.type in {"warning", "error"}:  # type: ignore[attr-defined]
+            trouble.append(f"{message.type}: {message.text}")  # type: ignore[attr-defined]
+
+    def request(asked: object) -> None:
+        parts = urlsplit(asked.url)  # type: ignore[attr-defined]
+        if parts.scheme not in {"data", "blob"} and parts.hostname not in LOCAL:
+            trouble.append(f"left the machine: {parts.geturl()}")
+
+    page.on("console", console)
+    page.on("request", request)
+    page.on("pageerror", lambda error: trouble.append(f"page error: {error}"))
+    page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
+    """Open the page with the first tree drawn; afterwards nothing may have warned, failed or left the machine."""
+    contexts: list[BrowserContext] = []
+    trouble: list[str] = []
+    tolerated: list[str] = []  # parts of console messages that a test provokes
+
+    def open_page(expected: str = "nothing", **settings: object) -> Page:
+        contexts.append(browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings}))  # type: ignore[arg-type]
+        page = contexts[-1].new_page()
+        page.set_default_timeout(20_000)
+        _watch(page, trouble)
+        tolerated.append(expected)
+        page.goto(address)
+        page.wait_for_selector('[data-part="tree"] .textpoint')
+        return page
+
+    yield open_page
+    for context in contexts:
+        assert not any(page.evaluate("window.__xss") for page in context.pages)
+        context.close()
+    assert [line for line in trouble if not any(part in line for part in tolerated)] == []

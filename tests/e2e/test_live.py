@@ -1,0 +1,136 @@
+"""Live runs with a double for decoding: streaming, Stop, refusals, two visitors, leaving."""
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Page]
+SOME = re.compile("/ [2-6]$")  # rounds have arrived, more are to come
+
+
+def run(page: Page, prompt: str) -> None:
+    page.get_by_label("Prompt", exact=True).fill(prompt)
+    page.get_by_role("button", name="Run", exact=True).click()
+
+
+def settled(page: Page) -> None:
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+
+
+def test_a_run_streams_follows_and_ends_with_the_speedup(visit: Visit) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="badge"]')).to_have_text("live")
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+    expect(page.locator('[data-part="where"]')).to_have_text(re.compile(r"round (\d) / \1"))
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(page)
+    expect(page.locator('[data-part="numbers"]')).to_contain_text("vs linear")
+    expect(page.locator('[data-part="message"]')).to_be_hidden()
+
+
+def test_a_reader_who_steps_back_stays_there_while_rounds_arrive(visit: Visit) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    page.click('[data-do="first"]')
+    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 8")
+    settled(page)
+
+
+def test_playback_waits_for_the_next_round(visit: Visit) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    page.click('[data-do="first"]')
+    page.locator('[data-part="speed"]').select_option("4")
+    page.click('[data-do="play"]')
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(page)
+
+
+def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(visit: Visit, closed_log: Path) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    closed_log.unlink(missing_ok=True)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.locator('[data-part="message"]')).to_have_text("Stopped. The rounds so far stay here.")
+    settled(page)
+    deadline = time.monotonic() + 5
+    while not closed_log.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    method, rounds = closed_log.read_text().split()
+    assert method == "presto"
+    assert int(rounds) <= 4
+    run(page, "again")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(page)
+
+
+@pytest.mark.parametrize("prompt", ["", "   "])
+def test_blank_prompts_are_refused_in_words(visit: Visit, prompt: str) -> None:
+    page = visit(expected="status of 422")  # how Gradio answers a refusal; browsers log it
+    run(page, prompt)
+    expect(page.get_by_text("The prompt is blank")).to_be_visible()
+    settled(page)
+    expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"), [("context", "The prompt has 9,000 tokens"), ("crash", "The run failed")]
+)
+def test_a_failing_run_says_why_and_can_be_repeated(visit: Visit, prompt: str, sentence: str) -> None:
+    page = visit()
+    run(page, prompt)
+    expect(page.locator('[data-part="message"]')).to_contain_text(sentence)
+    settled(page)
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+
+
+def test_a_hostile_live_run_executes_nothing(visit: Visit) -> None:
+    page = visit()
+    run(page, "hostile")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(page)
+    page.keyboard.press("Home")
+
+
+def test_choosing_a_recorded_run_ends_the_live_one(visit: Visit) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    page.get_by_label("Recorded run").click()
+    page.get_by_role("option", name="Hostile").click()
+    expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+    settled(page)
+    page.wait_for_timeout(1000)
+    expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+
+
+def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    closed_log.unlink(missing_ok=True)
+    page.goto("about:blank")
+    deadline = time.monotonic() + 10
+    while not closed_log.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert closed_log.read_text().startswith("presto")
+
+
+def test_the_api_decodes_and_refuses_in_words(address: str) -> None:
+    client = Client(address, verbose=False)
+    trace = client.predict("hello", "linear", "", {"budget": 8}, api_name="/decode")
+    assert trace["method"] == "linear"
+    with pytest.raises(AppError, match="The prompt is blank"):
+        client.predict(" ", "linear", "", {}, api_name="/decode")

@@ -1,0 +1,196 @@
+"""The player on recorded runs: first sight, stepping, pinning, hostile text, phones, dark mode, size."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from presto.records import Trace
+from presto.tree import verdicts
+from tests import synthetic
+from viz.nodes import round_sentence
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Page]
+USUAL: Trace = synthetic.recording("Usual", rounds=6).traces[0]
+
+
+def where(page: Page) -> str:
+    return page.locator('[data-part="where"]').inner_text()
+
+
+def pick(page: Page, title: str) -> None:
+    page.get_by_label("Recorded run").click()
+    page.get_by_role("option", name=title).click()
+
+
+def click_node(page: Page, node: int) -> None:
+    """Click the mark of a node where Plotly drew it."""
+    x, y = page.evaluate(
+        """(node) => {
+            const box = document.querySelector('[data-part="tree"]'), frame = box.getBoundingClientRect();
+            for (const trace of box.data) {
+                const i = (trace.ids ?? []).indexOf(String(node));
+                if (i < 0) continue;
+                const { xaxis, yaxis } = box._fullLayout, at = (axis, value) => axis._offset + axis.d2p(value);
+                return [frame.x + at(xaxis, trace.x[i]), frame.y + at(yaxis, trace.y[i])];
+            }
+        }""",
+        node,
+    )
+    page.mouse.move(x, y)
+    page.mouse.click(x, y)
+
+
+def test_a_recorded_tree_is_on_screen_with_its_badge_and_numbers(visit: Visit) -> None:
+    page = visit()
+    expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(USUAL, 0))
+    numbers = page.locator('[data-part="numbers"]')
+    for name in ("τ", "tokens/s", "vs linear", "vs autoregressive", "overhead"):
+        expect(numbers.get_by_text(name, exact=True)).to_be_visible()
+    expect(page.locator('[data-part="place"]')).to_contain_text("cpu · float32 · template: chat")
+    for part in ("tree", "scores", "speedup"):
+        expect(page.locator(f'[data-part="{part}"]')).to_have_attribute("aria-label", re.compile(".{20,}"))
+        assert page.locator(f'[data-part="{part}"]').bounding_box()["y"] < 768  # type: ignore[index]
+
+
+def test_buttons_keys_and_slider_step(visit: Visit) -> None:
+    page = visit()
+    assert where(page) == "round 1 / 6"
+    page.click('[data-do="next"]')
+    assert where(page) == "round 2 / 6"
+    page.keyboard.press("ArrowRight")
+    assert where(page) == "round 3 / 6"
+    page.keyboard.press("ArrowLeft")
+    assert where(page) == "round 2 / 6"
+    page.keyboard.press("End")
+    assert where(page) == "round 6 / 6"
+    page.keyboard.press("ArrowRight")
+    assert where(page) == "round 6 / 6"
+    page.keyboard.press("Home")
+    assert where(page) == "round 1 / 6"
+    page.locator('[data-part="slider"]').fill("4")
+    assert where(page) == "round 4 / 6"
+    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(USUAL, 3))
+    expect(page.locator('[data-part="live"]')).to_contain_text("Round 4.")
+
+
+def test_keys_typed_into_the_prompt_stay_there(visit: Visit) -> None:
+    page = visit()
+    page.get_by_label("Prompt", exact=True).click()
+    page.keyboard.press("ArrowRight")
+    assert where(page) == "round 1 / 6"
+
+
+def test_play_runs_to_the_end_and_stops(visit: Visit) -> None:
+    page = visit()
+    page.locator('[data-part="speed"]').select_option("4")
+    page.locator("body").press("Space")
+    expect(page.locator('[data-do="play"]')).to_have_text("Pause")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 6 / 6")
+    expect(page.locator('[data-do="play"]')).to_have_text("Play")
+
+
+def test_a_click_after_stepping_pins_the_node_of_the_round_on_screen(visit: Visit) -> None:
+    page = visit()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    tree = USUAL.rounds[2].tree
+    node = verdicts(USUAL.rounds[2]).index("rejected")
+    click_node(page, node)
+    details = page.locator('[data-part="details"]')
+    expect(details).to_contain_text("rejected: the target chose another token here")
+    facts = {f.locator("dt").inner_text(): f.locator("dd").inner_text() for f in details.locator(".fact").all()}
+    assert facts["token id"] == str(tree.tokens[node])
+    assert facts["log q"] == f"{tree.log_q[node]:.2f}".replace("-", "−")
+    assert facts["path score, aligned"].startswith(f"{tree.aligned[node]:.2f}".replace("-", "−"))
+    expect(page.locator(f'tr[data-node="{node}"]')).to_have_attribute("aria-selected", "true")
+    expect(page.locator(".text .ghost")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(details).to_contain_text("Select a node")
+    expect(page.locator(".text .ghost")).to_have_count(0)
+
+
+def test_the_tree_has_a_keyboard_cursor_and_a_table(visit: Visit) -> None:
+    page = visit()
+    page.locator('[data-part="cursor"]').focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
+        page.keyboard.press(key)
+    assert where(page) == "round 1 / 6"
+    expect(page.locator('[data-part="live"]')).to_contain_text("depth 1")
+    page.keyboard.press("Escape")
+    expect(page.locator('[data-part="details"]')).to_contain_text("Select a node")
+    rows = page.locator(".player tbody tr")
+    expect(rows).to_have_count(len(USUAL.rounds[0].tree.tokens) + 1)
+    rows.nth(2).locator("button").press("Enter")
+    expect(rows.nth(2)).to_have_attribute("aria-selected", "true")
+
+
+def test_a_chip_of_the_text_leads_to_its_round_and_node(visit: Visit) -> None:
+    page = visit()
+    page.keyboard.press("End")
+    page.locator('.text .chip.bonus[data-round="1"]').click()
+    assert where(page) == "round 2 / 6"
+    expect(page.locator('[data-part="details"] .verdict')).to_have_text("bonus: the target's own token")
+
+
+def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> None:
+    page = visit()
+    pick(page, "Hostile")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 8")
+    for _ in range(8):
+        page.wait_for_selector(".player tbody tr")
+        click_node(page, 1)
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    table = page.locator(".player .scroll").inner_text()
+    text = page.locator('[data-part="text"]').inner_text()
+    for shown in ("<b>", "%{x}", "<extra></extra>", "$x$"):
+        assert shown in table + text
+    assert '<img src=x onerror="window.__xss=1">' in text
+    assert "\ufffd" not in text + table
+    assert page.locator(".player img, .player script").count() == 0
+    labels = page.locator('[data-part="tree"] .textpoint').all_text_contents()
+    assert any("<" in label for label in labels)
+    assert not any("&" in label and "&lt;" not in label for label in labels)
+
+
+def test_hover_shows_a_hostile_token_in_full(visit: Visit) -> None:
+    page = visit()
+    pick(page, "Hostile")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 8")
+    click_node(page, 0)
+    hover = page.locator('[data-part="tree"] .hovertext')
+    expect(hover).to_contain_text("depth 0")
+    expect(hover).not_to_contain_text("customdata")
+
+
+@pytest.mark.parametrize("width", [390, 320])
+def test_a_phone_needs_no_horizontal_scroll(visit: Visit, width: int) -> None:
+    page = visit(viewport={"width": width, "height": 844}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    ranges = page.evaluate("(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"
+                           "(document.querySelector('[data-part=\"tree\"]').layout)")  # fmt: skip
+    assert ranges[1][0] < 0  # the root is on top, the depth runs down
+
+
+def test_dark_mode_swaps_every_colour(visit: Visit) -> None:
+    page = visit(color_scheme="dark")
+    label = page.locator('[data-part="tree"] .textpoint text').first
+    fill = label.evaluate("(e) => getComputedStyle(e).fill")
+    assert max(map(int, re.findall(r"\d+", fill)[:3])) > 130
+    panel = page.locator(".player .panel").first.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", panel)[:3])) < 60
+
+
+def test_512_nodes_stay_usable(visit: Visit) -> None:
+    page = visit()
+    pick(page, "Large")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 3")
+    expect(page.locator('[data-part="more"]')).to_contain_text("more as marks only")
+    expect(page.locator(".player tbody tr")).to_have_count(514)
+    page.keyboard.press("ArrowRight")
+    click_node(page, 1)
+    expect(page.locator('[data-part="details"]')).to_contain_text("token id")

@@ -1,0 +1,194 @@
+"""Nemotron-Labs-Diffusion: a tiny checkpoint in the public layout, a plain implementation, lossless decoding."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save_file
+from transformers import Ministral3Config, Ministral3ForCausalLM
+
+from presto.decode import autoregressive, decode
+from presto.models.nemotron import LORA_FOLDER, MODEL_TYPE, NemotronSystem, decoder_config, model_key
+from presto.records import DecodeConfig
+from presto.tree import ancestor_mask
+
+VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
+ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
+RANK, ALPHA = 3, 12.0
+ROPE = {
+    "rope_type": "yarn", "rope_theta": THETA, "factor": FACTOR, "original_max_position_embeddings": ORIGINAL,
+    "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": BETA,
+}  # fmt: skip
+
+
+def write_checkpoint(folder: Path) -> dict[str, torch.Tensor]:
+    """A random checkpoint with the public key names and its LoRA folder; returns all tensors in float64."""
+    config = {
+        "model_type": MODEL_TYPE, "architectures": ["NemotronLabsDiffusionModel"], "vocab_size": VOCAB,
+        "hidden_size": HIDDEN, "intermediate_size": 40, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
+        "num_key_value_heads": GROUPS, "head_dim": DIM, "max_position_embeddings": 192, "rms_norm_eps": 1e-5,
+        "rope_parameters": ROPE, "tie_word_embeddings": False, "mask_token_id": MASK, "eos_token_id": 11,
+        "pad_token_id": 11,
+    }  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    torch.manual_seed(1)
+    shapes = {"encoder.embed_tokens.weight": (VOCAB, HIDDEN), "encoder.norm.weight": (HIDDEN,)}
+    shapes["diffusion_head.weight"] = (VOCAB, HIDDEN)
+    for i in range(LAYERS):
+        layer = f"encoder.layers.{i}."
+        shapes |= {layer + f"{name}.weight": (HIDDEN,) for name in ("input_layernorm", "post_attention_layernorm")}
+        shapes |= {layer + "self_attn.q_proj.weight": (HEADS * DIM, HIDDEN)}
+        shapes |= {layer + f"self_attn.{name}_proj.weight": (GROUPS * DIM, HIDDEN) for name in "kv"}
+        shapes |= {layer + "self_attn.o_proj.weight": (HIDDEN, HEADS * DIM)}
+        shapes |= {layer + f"mlp.{name}_proj.weight": (40, HIDDEN) for name in ("gate", "up")}
+        shapes |= {layer + "mlp.down_proj.weight": (HIDDEN, 40)}
+    tensors = {name: torch.randn(shape, dtype=torch.float64) * 0.35 for name, shape in shapes.items()}
+    save_file(tensors, folder / "model.safetensors")
+    lora = {}
+    for i in range(LAYERS):
+        name = f"base_model.model.encoder.layers.{i}.self_attn.o_proj"
+        lora[f"{name}.lora_A.weight"] = torch.randn(RANK, HEADS * DIM) * 0.4
+        lora[f"{name}.lora_B.weight"] = torch.randn(HIDDEN, RANK) * 0.4
+    (folder / LORA_FOLDER).mkdir(exist_ok=True)
+    save_file(lora, folder / LORA_FOLDER / "adapter_model.safetensors")
+    adapter = {"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, "target_modules": ["o_proj"]}
+    (folder / LORA_FOLDER / "adapter_config.json").write_text(json.dumps(adapter))
+    return tensors | {name: tensor.double() for name, tensor in lora.items()}
+
+
+@pytest.fixture(scope="module")
+def tensors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
+    return write_checkpoint(folder(tmp_path_factory))
+
+
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.getbasetemp() / "nemotron"
+
+
+@pytest.fixture(scope="module")
+def system(tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory) -> NemotronSystem:
+    return NemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+
+
+def yarn_angles(positions: torch.Tensor) -> torch.Tensor:
+    """YaRN (arXiv 2309.00071) frequencies times positions, written out."""
+    exponents = torch.arange(0, DIM, 2, dtype=torch.float64) / DIM
+    plain = 1 / THETA**exponents
+
+    def dimension(rotations: float) -> float:
+        return DIM * math.log(ORIGINAL / (rotations * 2 * math.pi)) / (2 * math.log(THETA))
+
+    low, high = max(math.floor(dimension(32.0)), 0), min(math.ceil(dimension(1.0)), DIM - 1)
+    ramp = ((torch.arange(DIM // 2, dtype=torch.float64) - low) / max(high - low, 0.001)).clamp(0, 1)
+    return positions[:, None] * (plain / FACTOR * ramp + plain * (1 - ramp))
+
+
+def rotate(x: torch.Tensor, angles: torch.Tensor) -> torch.Tensor:
+    cos, sin = angles.cos()[:, None], angles.sin()[:, None]  # mscale = mscale_all_dim: no attention factor
+    left, right = x[..., : DIM // 2], x[..., DIM // 2 :]
+    return torch.cat([left * cos - right * sin, right * cos + left * sin], -1)
+
+
+def rms(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-5) * weight
+
+
+def plain_logits(
+    tensors: dict[str, torch.Tensor], ids: list[int], positions: list[int], mask: torch.Tensor, adapted: torch.Tensor
+) -> torch.Tensor:
+    """Logits of a whole sequence at once, from the description: no cache; ``adapted [rows]`` marks LoRA rows."""
+    x = tensors["encoder.embed_tokens.weight"][ids]
+    where = torch.tensor(positions, dtype=torch.float64)
+    angles, scale = yarn_angles(where), 1 + BETA * torch.log(1 + torch.floor(where / ORIGINAL))
+    for i in range(LAYERS):
+        w = {name.split(f"encoder.layers.{i}.")[1]: t for name, t in tensors.items() if f"encoder.layers.{i}." in name}
+        rows = rms(x, w["input_layernorm.weight"])
+        q = rotate((rows @ w["self_attn.q_proj.weight"].T).view(-1, HEADS, DIM), angles) * scale[:, None, None]
+        k = rotate((rows @ w["self_attn.k_proj.weight"].T).view(-1, GROUPS, DIM), angles)
+        v = (rows @ w["self_attn.v_proj.weight"].T).view(-1, GROUPS, DIM)
+        heads = []
+        for h in range(HEADS):
+            scores = (q[:, h] @ k[:, h // 2].T / math.sqrt(DIM)).masked_fill(~mask, -math.inf)
+            heads.append(torch.softmax(scores, -1) @ v[:, h // 2])
+        mixed = torch.cat(heads, -1)
+        update = mixed @ w["self_attn.o_proj.lora_A.weight"].T @ w["self_attn.o_proj.lora_B.weight"].T * ALPHA / RANK
+        x = x + mixed @ w["self_attn.o_proj.weight"].T + adapted[:, None] * update
+        rows = rms(x, w["post_attention_layernorm.weight"])
+        gate = torch.nn.functional.silu(rows @ w["mlp.gate_proj.weight"].T)
+        x = x + (gate * (rows @ w["mlp.up_proj.weight"].T)) @ w["mlp.down_proj.weight"].T
+    return rms(x, tensors["encoder.norm.weight"]) @ tensors["diffusion_head.weight"].T
+
+
+@pytest.mark.parametrize("length", [5, 30])  # 30: positions beyond original_max_position_embeddings
+def test_drafts_equal_the_plain_implementation(
+    system: NemotronSystem, tensors: dict[str, torch.Tensor], length: int
+) -> None:
+    prefix = [3 + i % 20 for i in range(length)]
+    masks, rows = 4, length + 4
+    draft = system.start(tuple(prefix), 96).draft(prefix[-1], masks, top_k=VOCAB)
+    mask = torch.ones(rows, rows).tril().bool()
+    mask[length - 1 :, length - 1 :] = True
+    adapted = torch.zeros(rows, dtype=torch.float64)
+    adapted[length - 1 :] = 1
+    logits = plain_logits(tensors, [*prefix, *[MASK] * masks], list(range(rows)), mask, adapted)[length:]
+    for row, (ids, log_q) in enumerate(zip(draft.marginals.token_ids, draft.marginals.log_q, strict=True)):
+        expected = torch.log_softmax(logits[row], -1)[list(ids)]
+        torch.testing.assert_close(torch.tensor(log_q, dtype=torch.float64), expected, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("length", [5, 30])
+def test_verification_equals_the_plain_implementation(
+    system: NemotronSystem, tensors: dict[str, torch.Tensor], length: int
+) -> None:
+    prefix = [3 + i % 20 for i in range(length)]
+    round_ = next(decode(system, prefix, DecodeConfig(max_new_tokens=9, budget=6, draft_length=4)))
+    tree = round_.tree
+    rows = length - 1 + len(tree.tokens)
+    mask = torch.ones(rows, rows).tril().bool()
+    mask[length - 1 :, length - 1 :] = torch.from_numpy(ancestor_mask(tree.parents))
+    depth = [0] * len(tree.tokens)
+    for node, parent in enumerate(tree.parents[1:], start=1):
+        depth[node] = depth[parent] + 1
+    positions = [*range(length - 1), *(length - 1 + d for d in depth)]
+    logits = plain_logits(tensors, [*prefix[:-1], *tree.tokens], positions, mask, torch.zeros(rows).double())
+    log_p = torch.log_softmax(logits[length - 1 :], -1)
+    for node, parent in enumerate(tree.parents[1:], start=1):
+        assert round_.log_p[node] == pytest.approx(float(log_p[parent, tree.tokens[node]]), abs=1e-4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    prompt=st.lists(st.integers(2, 29), min_size=1, max_size=20),
+    scorer=st.sampled_from(("blind", "pmi")),
+    budget=st.integers(1, 12),
+    temperature=st.sampled_from((0.0, 0.9)),
+)
+def test_lossless(system: NemotronSystem, prompt: list[int], scorer: str, budget: int, temperature: float) -> None:
+    config = DecodeConfig(scorer=scorer, budget=budget, temperature=temperature, max_new_tokens=16, draft_length=6)  # type: ignore[arg-type]
+    ours = [token for round_ in decode(system, prompt, config) for token in round_.committed]
+    assert ours == [token for round_ in autoregressive(system, prompt, config) for token in round_.committed]
+
+
+def test_the_true_8b_shapes_without_allocating() -> None:
+    raw = {"model_type": MODEL_TYPE, "hidden_size": 4096, "num_hidden_layers": 34, "vocab_size": 131072}
+    with torch.device("meta"):
+        model = Ministral3ForCausalLM(decoder_config(raw))
+    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    assert shapes[model_key("encoder.embed_tokens.weight")] == (131072, 4096)
+    assert shapes[model_key("diffusion_head.weight")] == (131072, 4096)
+    assert shapes[model_key("encoder.layers.33.self_attn.k_proj.weight")] == (8 * 128, 4096)
+    rope = Ministral3Config().rope_parameters
+    assert (rope["factor"], rope["original_max_position_embeddings"]) == (16.0, 16384)
+
+
+def test_foreign_folders_are_refused(tmp_path: Path, tensors: dict[str, torch.Tensor]) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    with pytest.raises(ValueError, match="model_type is 'llama'"):
+        NemotronSystem.load("x", tmp_path, torch.device("cpu"), torch.float32)
+    with pytest.raises(ValueError, match="unexpected tensor"):
+        model_key("vision.tower")

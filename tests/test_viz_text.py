@@ -1,0 +1,121 @@
+"""Token text: nothing invisible, nothing lost, nothing that reorders, no half characters."""
+
+from dataclasses import replace
+
+import pytest
+
+from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
+from tests import synthetic
+from viz.text import byte_label, join, label, plotly_text, round_texts, running, shorten, visible
+
+
+@pytest.mark.parametrize(
+    ("piece", "shown"),
+    [
+        (" the", "␣the"),
+        ("\n\n", "⏎⏎"),
+        ("\t", "⇥"),
+        ("", "∅"),
+        ((0xF0, 0x9F), "<F0 9F>"),
+        ("\u202e", "<RLO>"),
+        ("\u200b", "<ZWSP>"),
+        ("\x00", "<NUL>"),
+        ("\ue000", "<U+E000>"),
+        ("🧑‍🚀", "🧑‍🚀"),
+        ("\u200d", "<ZWJ>"),
+        ("<|im_end|>", "<|im_end|>"),
+        ("שלום", "\u2068שלום\u2069"),
+    ],
+)
+def test_label(piece: Piece, shown: str) -> None:
+    assert label(piece) == shown
+
+
+def test_labels_are_cut_in_the_middle() -> None:
+    assert shorten("abcdefghijkl", 7) == "abc…jkl"
+    assert shorten("abcdefghijkl", 12) == "abcdefghijkl"
+    assert len(label("x" * 50)) == 12
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), *range(0x2000, 0x2070))])
+def test_every_odd_character_shows(char: str) -> None:
+    assert visible(char).strip()
+    assert running(char).strip()
+
+
+def test_running_text_keeps_spaces_and_breaks_lines() -> None:
+    assert running(" the") == " the"
+    assert running("  ") == "␣␣"
+    assert running("a\nb") == "a⏎\nb"
+
+
+def test_plotly_markup_and_formulas_are_spelled() -> None:
+    assert plotly_text("<b> %{x} &lt; $x$") == "&lt;b&gt; %{x} &amp;lt; &#36;x&#36;"
+
+
+def test_join_completes_characters_across_tokens() -> None:
+    assert join([(0xF0, 0x9F), (0x9A, 0x80), "!"]) == "🚀!"
+    assert join([(0xF0, 0x9F), "a", (0x9A,)]) == "<F0 9F>a<9A>"
+    assert join([(0x41, 0xC3), (0xA9,)]) == "Aé"
+
+
+def committed(*rounds: tuple[int, ...], pieces: dict[int, Piece]) -> Trace:
+    start, made = 3, []
+    for tokens in rounds:
+        accepted = tuple(range(1, len(tokens)))
+        tree = Tree(
+            tokens=(0, *tokens[:-1]),
+            parents=tuple(range(-1, len(tokens) - 1)),
+            **{name: (0,) * len(tokens) for name in ("rank",)},
+            **{name: (0.0,) * len(tokens) for name in ("log_q", "log_rho", "blind", "aligned")},
+        )
+        made.append(
+            Round(
+                start,
+                None,
+                Marginals(),
+                tree,
+                (0.0,) * len(tokens),
+                accepted,
+                Choice(tokens[-1]),
+                tokens,
+                1.0,
+                2,
+                Stages(),
+            )
+        )
+        start += len(tokens)
+    known = dict.fromkeys(range(4), "?") | pieces
+    return replace(synthetic.trace(rounds=0), pieces=known, rounds=tuple(made))
+
+
+ROCKET: dict[int, Piece] = {10: (0xF0, 0x9F), 11: (0x9A, 0x80), 12: "ok", 13: "🧑", 14: "\u200d🚀"}
+
+
+def test_a_character_split_inside_a_round_is_one_unit_of_both_nodes() -> None:
+    (text,) = round_texts(committed((10, 11, 12), pieces=ROCKET))
+    assert [(unit.text, unit.kind, unit.nodes) for unit in text.units] == [
+        ("🚀", "accepted", (1, 2)),
+        ("ok", "bonus", ()),
+    ]
+
+
+def test_a_character_split_over_rounds_waits_as_bytes_and_completes() -> None:
+    first, second = round_texts(committed((12, 10), (11, 12), pieces=ROCKET))
+    assert first.pending == byte_label((0xF0, 0x9F))
+    assert [unit.text for unit in first.units] == ["ok"]
+    assert [unit.text for unit in second.units] == ["🚀", "ok"]
+    assert second.pending == ""
+
+
+def test_emoji_sequences_stay_together() -> None:
+    (text,) = round_texts(committed((13, 14, 12), pieces=ROCKET))
+    assert [unit.text for unit in text.units] == ["🧑\u200d🚀", "ok"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_replacement_character_and_no_empty_unit(seed: int) -> None:
+    trace = synthetic.trace(seed, pieces=synthetic.HOSTILE, budget=12)
+    for text in round_texts(trace):
+        assert all(running(unit.text).strip() for unit in text.units)
+        assert "\ufffd" not in "".join(unit.text for unit in text.units) + text.pending
