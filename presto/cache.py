@@ -35,9 +35,20 @@ class TailLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         end = self.committed + key_states.shape[-2]
+        if end > self.capacity:
+            self._grow(end)
         self.keys[:, :, self.committed : end] = key_states
         self.values[:, :, self.committed : end] = value_states
         return self.keys[:, :, :end], self.values[:, :, :end]
+
+    def _grow(self, rows: int) -> None:
+        """Make room for ``rows`` positions and as many again: a tail larger than foreseen, met once or twice a run."""
+        self.capacity = 2 * rows
+        for name in ("keys", "values"):
+            old = getattr(self, name)
+            new = old.new_zeros((*old.shape[:2], self.capacity, old.shape[3]))
+            new[:, :, : self.committed] = old[:, :, : self.committed]
+            setattr(self, name, new)
 
     def keep(self, rows: torch.Tensor | slice, count: int) -> None:
         """Commit ``count`` rows of the tail, given by ``rows`` relative to its start."""

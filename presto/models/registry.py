@@ -6,6 +6,7 @@ from pathlib import Path
 
 from presto.device import pick_device, pick_dtype
 from presto.models.backbone import Backbone
+from presto.models.quadratic import QuadraticSystem
 from presto.models.selfspec import GatedSystem
 from presto.models.weights import embedded_target
 from presto.ngram import NgramTable
@@ -45,6 +46,7 @@ PAIRS = {
     spec.name: spec
     for spec in (
         PairSpec("smollm2-gated", "SmolLM2-135M-Instruct, drafting for itself through a gated adapter", "Apache-2.0"),
+        PairSpec("smollm2-quadratic", "The same pair, drafting and verifying in one pass per round", "Apache-2.0"),
     )
 }
 
@@ -67,7 +69,8 @@ def load(name: str, dtype: str = "auto") -> Pair:
     spec = find(name)
     warm_up()
     backbone, text = load_target(embedded_target(), dtype)
-    system = GatedSystem.load(name, backbone, frozenset({text.tokenizer.eos_token_id}), ADAPTER)
+    kind = QuadraticSystem if name == "smollm2-quadratic" else GatedSystem
+    system = kind.load(name, backbone, frozenset({text.tokenizer.eos_token_id}), ADAPTER)
     return Pair(spec, system, text, NgramTable.load(TABLE) if TABLE.exists() else None)
 
 

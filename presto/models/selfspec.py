@@ -7,6 +7,7 @@ marginal of the token at seed + j + 1. The idea of gated LoRA is known from mult
 """
 
 from pathlib import Path
+from typing import Self
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -40,7 +41,7 @@ class GatedSystem(TargetSystem):
         self.mask_embedding = mask_embedding.to(backbone.device, backbone.dtype)
 
     @classmethod
-    def load(cls, name: str, backbone: Backbone, eos_ids: frozenset[int], folder: Path) -> "GatedSystem":
+    def load(cls, name: str, backbone: Backbone, eos_ids: frozenset[int], folder: Path) -> Self:
         """Attach the adapter folder written by ``save_draft_adapter``."""
         adapter = LowRankAdapter.load(backbone.model, folder)
         return cls(name, backbone, eos_ids, adapter, load_file(folder / MASK_FILE)["mask_embedding"])
