@@ -4,7 +4,8 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import app
 from presto.records import DecodeConfig, save
 from tests import synthetic
 from tests.e2e import serve
+from viz.visit import Visit
 
 DEFAULTS = [getattr(DecodeConfig(), name) for name in app.FIELDS]
 
@@ -26,8 +28,8 @@ def _double(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
 
 
-def head(reply: Any) -> dict[str, Any]:
-    return json.loads(reply[0]["head"])  # type: ignore[no-any-return]
+def head(value: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(value["head"])  # type: ignore[no-any-return]
 
 
 def test_importing_the_page_loads_no_model() -> None:
@@ -35,29 +37,65 @@ def test_importing_the_page_loads_no_model() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(app.__file__).parent)
 
 
+def start(prompt: str = "hello", visit: Visit | None = None) -> tuple[Visit, Iterator[dict[str, Any]]]:
+    visit = visit or Visit()
+    number, *_ = app.begin(visit)
+    return visit, app.run_live(visit, number, prompt, "synthetic", *DEFAULTS)
+
+
 def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
-    replies = list(app.run_live("hello", "synthetic", *DEFAULTS))
-    counts = [len(reply[0]["rounds"]) for reply in replies]
+    visit, run = start()
+    values = list(run)
+    counts = [len(value["rounds"]) for value in values]
     assert counts == sorted(counts)
     assert set(counts) == set(range(9))
-    assert head(replies[0])["state"] == "running"
-    assert head(replies[-1])["state"] == "done"
-    assert "vs linear" in [name for name, *_ in head(replies[-1])["numbers"]]
+    assert head(values[0])["state"] == "running"
+    assert head(values[-1])["state"] == "done"
+    assert "vs linear" in [name for name, *_ in head(values[-1])["numbers"]]
+    assert app.rest(visit) == (app.READY, app.UNSTOPPABLE)
 
 
-@pytest.mark.parametrize(("prompt", "sentence"), [("context", "The prompt has 9,000 tokens"), ("crash", app.FAILED)])
-def test_a_failed_run_ends_with_one_sentence_and_run_enabled(
-    prompt: str, sentence: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    last = list(app.run_live(prompt, "synthetic", *DEFAULTS))[-1]
-    assert head(last)["message"].startswith(sentence)
+@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", app.FAILED)])
+def test_a_failed_run_ends_with_one_sentence(prompt: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
+    visit, run = start(prompt)
+    last = list(run)[-1]
+    assert head(last)["message"].startswith(text)
     assert "secret" not in head(last)["message"]
-    assert last[1:] == (app.READY, app.UNSTOPPABLE)
+    assert app.rest(visit) == (app.READY, app.UNSTOPPABLE)
+
+
+def test_stop_ends_the_run_at_its_next_round() -> None:
+    visit, run = start()
+    for _ in range(4):
+        next(run)
+    assert app.halt(visit) == (app.READY, app.UNSTOPPABLE)
+    (last,) = run
+    assert head(last)["message"] == "Stopped."
+    assert len(last["rounds"]) == 2
+
+
+def test_a_recorded_run_silences_the_live_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    visit, run = start()
+    next(run)
+    next(run)
+    app.open_recorded("First", visit)
+    assert list(run) == []
+
+
+def test_a_new_run_replaces_the_old_one_and_keeps_stop() -> None:
+    visit, old = start()
+    next(old)
+    _, new = start(visit=visit)
+    assert list(old) == []
+    assert app.rest(visit) != (app.READY, app.UNSTOPPABLE)
+    assert head(list(new)[-1])["state"] == "done"
 
 
 def test_closing_a_run_closes_the_decoding(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(serve, "CLOSED", tmp_path / "closed")
-    run: Iterator[Any] = app.run_live("hello", "synthetic", *DEFAULTS)
+    _, run = start()
     for _ in range(4):
         next(run)
     run.close()  # type: ignore[attr-defined]
@@ -66,21 +104,19 @@ def test_closing_a_run_closes_the_decoding(monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.parametrize("prompt", ["", "   ", "\n", "\u200b", "a\ud800", "x" * 1_000_000, None, 7])
 def test_bad_prompts_are_refused_before_the_queue(prompt: object) -> None:
-    first, *others = app.check(prompt, "synthetic", *DEFAULTS)
-    assert not first["is_valid"]
-    assert first["message"][0].isupper()
-    assert all(other["is_valid"] for other in others)
-    assert len(others) == 1 + len(DEFAULTS)
+    answers = app.check(Visit(), prompt, "synthetic", *DEFAULTS)
+    assert [answer["is_valid"] for answer in answers] == [True, False] + [True] * (1 + len(DEFAULTS))
+    assert answers[1]["message"][0].isupper()
 
 
 @pytest.mark.parametrize(("name", "value"), [("budget", 0), ("lam", -1.0), ("scorer", "best"), ("seed", -1)])
 def test_bad_settings_are_refused_by_name(name: str, value: object) -> None:
     settings = [value if field == name else default for field, default in zip(app.FIELDS, DEFAULTS, strict=True)]
-    assert name in app.check("hello", "synthetic", *settings)[0]["message"].lower()
+    assert name in app.check(Visit(), "hello", "synthetic", *settings)[1]["message"].lower()
 
 
 def test_good_requests_pass() -> None:
-    assert all(answer["is_valid"] for answer in app.check("hello", "synthetic", *DEFAULTS))
+    assert all(answer["is_valid"] for answer in app.check(Visit(), "hello", "synthetic", *DEFAULTS))
 
 
 def test_the_api_returns_the_whole_trace() -> None:
@@ -95,17 +131,19 @@ def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
         app.decode(*arguments)
 
 
-def built() -> dict[str, Any]:
-    """The page's configuration. Built inside a loop: outside of one, Gradio opens loops that it never closes."""
+def in_a_loop(build: Callable[[], Any]) -> Any:
+    """Call ``build`` inside an event loop of its own: outside of one, Gradio opens loops that it never closes."""
 
-    async def build() -> dict[str, Any]:
-        return dict(app.build().get_config_file())
+    async def call() -> Any:
+        return build()
 
-    return asyncio.run(build())
+    with ThreadPoolExecutor(1) as thread:  # the main thread may already be running Playwright's loop
+        return thread.submit(lambda: asyncio.run(call())).result()
 
 
 def player() -> dict[str, Any]:
-    parts = [part["props"] for part in built()["components"] if part["props"].get("elem_id") == "player"]
+    page = in_a_loop(lambda: app.build().get_config_file())
+    parts = [part["props"] for part in page["components"] if part["props"].get("elem_id") == "player"]
     assert len(parts) == 1
     return dict(parts[0]["value"])
 
@@ -122,8 +160,8 @@ def test_build_without_recordings_says_so(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 def test_settings_start_at_the_defaults_of_the_config() -> None:
-    async def values() -> list[Any]:
+    def values() -> list[Any]:
         with gr.Blocks():
             return [control.value for control in app.settings_controls()]  # type: ignore[attr-defined]
 
-    assert asyncio.run(values()) == DEFAULTS
+    assert in_a_loop(values) == DEFAULTS

@@ -14,7 +14,7 @@ from presto.training.selfgen import Document, load_shards, save_shard
 from tests.doubles import tiny_llama
 
 VOCAB = 23
-RECIPE = AdapterRecipe(steps=6, documents=2, blocks=3, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB)
+RECIPE = AdapterRecipe(steps=6, documents=2, rows=12, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB)
 
 
 def documents(count: int = 24) -> list[Document]:

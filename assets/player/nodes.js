@@ -1,0 +1,99 @@
+// The node table and the card of the pinned node. textContent only: token text may look like markup.
+
+const COLUMNS = [
+  ["token", (row) => row.full],
+  ["id", (row) => row.token],
+  ["depth", (row) => row.depth],
+  ["verdict", (row) => row.status],
+  ["blind", (row) => number(row.blind)],
+  ["rank", (row) => row.blind_rank ?? "–"],
+  ["aligned", (row) => number(row.aligned)],
+  ["rank", (row) => row.aligned_rank ?? "–"],
+  ["log q", (row) => number(row.log_q)],
+  ["log ρ", (row) => number(row.log_rho)],
+  ["target p", (row) => row.probability],
+  ["path", (row) => row.path],
+];
+
+export const number = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
+
+function make(tag, text, className = "") {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  if (className) element.className = className;
+  return element;
+}
+
+function tableRow(row) {
+  const line = make("tr", undefined, row.status);
+  line.dataset.node = row.node;
+  COLUMNS.forEach(([, read], i) => {
+    const cell = make(i ? "td" : "th", i ? String(read(row)) : undefined);
+    if (!i) {
+      cell.scope = "row";
+      const button = make("button", read(row), "token");
+      button.type = "button";
+      cell.append(button);
+    }
+    line.append(cell);
+  });
+  return line;
+}
+
+/** Fill the table with the round's rows: the accepted path first, then by aligned rank. */
+export function showTable(table, rows, caption) {
+  const order = { root: 0, accepted: 1, bonus: 2, rejected: 3, beyond: 3 };
+  const sorted = [...rows].sort((a, b) => order[a.status] - order[b.status] || (a.aligned_rank ?? 0) - (b.aligned_rank ?? 0));
+  const head = make("tr");
+  for (const [name] of COLUMNS) {
+    const cell = make("th", name);
+    cell.scope = "col";
+    head.append(cell);
+  }
+  const thead = make("thead"), tbody = make("tbody");
+  thead.append(head);
+  tbody.append(...sorted.map(tableRow));
+  table.replaceChildren(make("caption", caption, "unseen"), thead, tbody);
+}
+
+/** Mark the pinned node and its path in the table. */
+export function lightTable(table, path) {
+  const pinned = path.at(-1);
+  for (const line of table.querySelectorAll("tbody tr")) {
+    const node = Number(line.dataset.node);
+    line.classList.toggle("lit", path.includes(node));
+    line.setAttribute("aria-selected", String(node === pinned));
+  }
+}
+
+function fact(name, value, note = "") {
+  const box = make("div", undefined, "fact");
+  box.append(make("dt", name), make("dd", value));
+  if (note) box.lastChild.append(make("small", note));
+  return box;
+}
+
+/** The card of a pinned node; with no node, the `hint`. */
+export function showDetails(box, row, lambda, hint) {
+  if (!row) return box.replaceChildren(make("p", hint, "hint"));
+  const title = make("p", undefined, "node-title");
+  title.append(make("span", row.full, `chip ${row.status}`), make("span", row.word, `verdict ${row.status}`));
+  const facts = make("dl", undefined, "facts");
+  const rank = (place) => (place === null ? "" : ` rank ${place}`);
+  facts.append(fact("token id", row.token), fact("depth", row.depth), fact("target probability", row.probability));
+  if (row.blind !== null) {
+    facts.append(
+      fact("path score, blind", number(row.blind), rank(row.blind_rank)),
+      fact("path score, aligned", number(row.aligned), rank(row.aligned_rank)),
+      fact("log q", number(row.log_q)),
+      fact("log ρ", number(row.log_rho), ` λ ${lambda}`),
+    );
+  }
+  box.replaceChildren(title, facts, make("p", row.path ? `path: ${row.path}` : "", "path"));
+}
+
+/** One announcement for the pinned node. */
+export function nodeSentence(row) {
+  const ranks = row.blind_rank === null ? "" : ` Rank ${row.blind_rank} blind, ${row.aligned_rank} aligned.`;
+  return `${row.full}, depth ${row.depth}: ${row.word}. Target probability ${row.probability}.${ranks}`;
+}

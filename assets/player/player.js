@@ -1,0 +1,208 @@
+// The player: steps through a run's rounds in the page. Python sends the figures, this script only shows them.
+//
+// value = { key, head, rounds: [json, …], speedup }: see viz/payload.py. A growing run keeps its key.
+
+import { listen } from "./events.js";
+import { nodeSentence } from "./nodes.js";
+import { loadPlotly } from "./plots.js";
+import { View } from "./view.js";
+
+const BEAT = 1400; // milliseconds a round stays on screen at speed 1×
+
+class Player {
+  constructor({ element, props, select, watch }) {
+    this.props = props;
+    this.select = select;
+    this.view = new View(element.querySelector(".player"), {
+      pin: (node) => this.pin(node),
+      go: (round) => this.jump(round),
+    });
+    this.key = null; // of the run on screen
+    this.past = new Set(); // keys of runs that were on screen before
+    this.raw = []; // its rounds as JSON
+    this.round = 0;
+    this.node = null; // the pinned node
+    this.following = false; // stay with the newest round of a live run
+    this.timer = null; // of playback
+    listen(this);
+    watch("value", () => this.refresh());
+    this.refresh();
+  }
+
+  // ---- data -------------------------------------------------------------------------------------------------------
+
+  /** Coalesce the updates of a fast stream into one per frame. */
+  refresh() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.receive(this.props.value));
+  }
+
+  /** Take the newest value; a new key starts over, a growing run keeps the reader's place. */
+  receive(value) {
+    if (!value?.head) return;
+    const head = JSON.parse(value.head);
+    if (head.badge === "live" && this.past.has(value.key)) return; // a late message of a run that was replaced
+    if (value.key !== this.key) this.restart(value.key, head);
+    if (value.rounds.length < this.raw.length) return; // a late message: runs only grow
+    const first = !this.ready;
+    this.head = head;
+    this.raw = [...value.rounds];
+    this.speedup = value.speedup ? JSON.parse(value.speedup) : null;
+    this.view.showHead(head);
+    if (this.following && this.ready) this.round = this.raw.length - 1;
+    if (first || this.following) this.show();
+    else {
+      this.view.showPlace(this.round, this.raw.length);
+      if (this.speedup) this.view.drawSpeedup(this.speedup, this.round);
+    }
+  }
+
+  restart(key, head) {
+    this.pause();
+    this.past.add(this.key);
+    this.key = key;
+    this.raw = [];
+    this.parsed = new Map();
+    this.round = 0;
+    this.node = null;
+    this.following = head.state === "running";
+  }
+
+  get ready() {
+    return this.raw.length > 0;
+  }
+
+  /** The parsed round `i`, its rows as objects. */
+  get(i) {
+    if (!this.parsed.has(i)) {
+      const round = JSON.parse(this.raw[i]);
+      const names = this.head.columns;
+      round.rows = round.rows.map((row) => Object.fromEntries(row.map((value, j) => [names[j], value])));
+      round.byId = new Map(round.rows.map((row) => [row.node, row]));
+      this.parsed.set(i, round);
+    }
+    return this.parsed.get(i);
+  }
+
+  /** Show the current round. */
+  show() {
+    this.view.showPlace(this.round, this.raw.length);
+    if (this.ready) this.view.showRound((i) => this.get(i), this.round, this.head, this.speedup, this.path());
+  }
+
+  // ---- the pinned node --------------------------------------------------------------------------------------------
+
+  /** Nodes from the root to the pinned one; empty when none is pinned. */
+  path() {
+    const { byId } = this.get(this.round);
+    const path = [];
+    for (let node = this.node; node !== null && byId.has(node); node = byId.get(node).parent) path.unshift(node);
+    return path;
+  }
+
+  /** Pin a node of the current round (null lets go). */
+  pin(node) {
+    const round = this.get(this.round);
+    if (node !== null && !round.byId.has(node)) return;
+    this.node = node;
+    this.view.light(round, this.round, this.path());
+    if (node === null) return;
+    this.view.announce(nodeSentence(round.byId.get(node)));
+    this.select({ round: this.round, node });
+  }
+
+  /** A chip of the text was chosen: go to its round and pin its node. */
+  pick(round, isBonus, nodes) {
+    this.jump(round);
+    const bonus = this.get(this.round).rows.find((row) => row.status === "bonus");
+    if (isBonus) this.pin(bonus.node);
+    else if (nodes) this.pin(Number(nodes.split(" ").at(-1)));
+  }
+
+  /** Move the pin through the tree: left to the parent, right to the first child, up and down between siblings. */
+  moveCursor(key) {
+    const { rows, byId } = this.get(this.round);
+    const here = byId.get(this.node);
+    if (!here) return this.pin(0);
+    const order = (a, b) => (b.status === "bonus") - (a.status === "bonus") || b.aligned - a.aligned; // as drawn
+    const childrenOf = (node) => rows.filter((row) => row.parent === node).sort(order);
+    const siblings = childrenOf(here.parent), place = siblings.indexOf(here);
+    const target = {
+      ArrowLeft: byId.get(here.parent),
+      ArrowRight: childrenOf(here.node)[0],
+      ArrowUp: siblings[place - 1],
+      ArrowDown: siblings[place + 1],
+    }[key];
+    if (target) this.pin(target.node);
+  }
+
+  // ---- stepping ---------------------------------------------------------------------------------------------------
+
+  get atEnd() {
+    return this.round >= this.raw.length - 1;
+  }
+
+  /** Show round `i`, at most the newest one. */
+  go(i) {
+    const target = Math.max(0, Math.min(i, this.raw.length - 1));
+    this.following = this.head.state === "running" && i >= this.raw.length - 1;
+    if (target === this.round) return;
+    this.round = target;
+    this.node = null;
+    this.show();
+    this.view.announce(`Round ${target + 1}. ${this.get(target).sentence}`);
+  }
+
+  /** The reader chose round `i`. */
+  jump(i) {
+    this.pause();
+    this.go(i);
+  }
+
+  play() {
+    if (this.atEnd && this.head.state !== "running") this.go(0);
+    this.view.showPlaying(true);
+    this.timer = setInterval(() => this.tick(), BEAT / Number(this.view.part.speed.value));
+  }
+
+  /** One beat of playback, never ahead of the data. */
+  tick() {
+    if (!this.atEnd) {
+      this.view.say(this.head.message);
+      return this.go(this.round + 1);
+    }
+    if (this.head.state === "running") this.view.say("Waiting for the next round…");
+    else this.pause();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.view.showPlaying(false);
+  }
+
+  changeSpeed() {
+    if (!this.timer) return;
+    this.pause();
+    this.play();
+  }
+
+  /** A command of a button or key. */
+  act(name) {
+    if (!this.ready) return;
+    if (name === "play") return this.timer ? this.pause() : this.play();
+    this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.raw.length - 1 }[name]);
+  }
+}
+
+/** Start the player in `element` of a gr.HTML component; `plotly` is the address of plotly.min.js. */
+export async function mount({ element, props, select, watch, plotly }) {
+  const message = element.querySelector('[data-part="message"]');
+  try {
+    await loadPlotly(plotly);
+    return new Player({ element, props, select, watch });
+  } catch (error) {
+    message.hidden = false;
+    message.textContent = `The page is incomplete: ${error.message}. Reload to try again.`;
+  }
+}

@@ -1,0 +1,99 @@
+// Drawing with Plotly: loads the script from our own server, recolours figures for the dark page, steps in place.
+
+const CONFIG = {
+  displaylogo: false,
+  responsive: false, // the player redraws on resize itself: labels must be fitted anew
+  scrollZoom: false,
+  modeBarButtonsToRemove: ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
+};
+
+/** Resolves to the global Plotly: waits for the script that the page's head asked for, else asks for it at `url`. */
+export function loadPlotly(url) {
+  if (window.Plotly) return Promise.resolve(window.Plotly);
+  const script = document.querySelector("script[data-plotly]") ?? document.createElement("script");
+  return new Promise((resolve, reject) => {
+    script.addEventListener("load", () => resolve(window.Plotly));
+    script.addEventListener("error", () => reject(new Error("the chart library did not load")));
+    if (script.isConnected) return;
+    script.src = url;
+    document.head.append(script);
+  });
+}
+
+export const isDark = () => document.body.classList.contains("dark");
+export const isNarrow = () => window.matchMedia("(max-width: 640px)").matches;
+
+/** Replace every colour of the light palette in `part` by its dark partner, in place. */
+function recolour(part, dark) {
+  for (const [key, value] of Object.entries(part)) {
+    if (typeof value === "string" && /color$/i.test(key)) part[key] = dark[value] ?? value;
+    else if (value && typeof value === "object" && key !== "customdata" && key !== "text") recolour(value, dark);
+  }
+}
+
+/** A copy of `figure` in the page's theme. `figure` itself is the cached original and stays as it came. */
+export function themed(figure, dark) {
+  const copy = structuredClone(figure);
+  if (isDark()) recolour(copy, dark);
+  return copy;
+}
+
+/** Turn a left-to-right tree so that its root is on top: (x, y) becomes (-y, -x). */
+export function topDown(figure) {
+  const minus = (values) => values.map((value) => (value === null ? null : -value));
+  for (const trace of figure.data) [trace.x, trace.y] = [minus(trace.y ?? []), minus(trace.x ?? [])];
+  const { xaxis: along, yaxis: across } = figure.layout;
+  const flip = (axis) => ({ ...axis, range: [-axis.range[1], -axis.range[0]] });
+  figure.layout.xaxis = flip(across);
+  figure.layout.yaxis = { ...flip(along), tickvals: minus(along.tickvals), side: "left" };
+  return figure;
+}
+
+/** Draw or update `figure` in `box`; the first call also hands clicks and hovers to `on`. */
+export function draw(box, figure, label, on = {}) {
+  const touch = window.matchMedia("(pointer: coarse)").matches;
+  const size = { width: box.clientWidth, height: box.clientHeight };
+  const layout = { ...figure.layout, ...size, modebar: { bgcolor: "rgba(0,0,0,0)" } };
+  if (touch || !layout.dragmode) layout.dragmode = false; // a finger scrolls the page
+  const fresh = !box.classList.contains("js-plotly-plot");
+  const displayModeBar = layout.dragmode ? "hover" : false;
+  window.Plotly.react(box, figure.data, layout, { ...CONFIG, displayModeBar });
+  box.setAttribute("aria-label", label);
+  if (fresh) for (const [event, handler] of Object.entries(on)) box.on(event, handler);
+}
+
+/** Where each node stands: id -> [x, y]. */
+export function places(figure) {
+  const found = new Map();
+  for (const trace of figure.data)
+    (trace.ids ?? []).forEach((id, i) => found.set(Number(id), [trace.x[i], trace.y[i]]));
+  return found;
+}
+
+/** The two traces that light a path: a broad line under it and a ring around its last node. */
+export function pathTraces(path, where, fan, colour) {
+  const x = [], y = [];
+  path.forEach((node, i) => {
+    const [x1, y1] = where.get(node);
+    if (i) {
+      const [x0, y0] = where.get(path[i - 1]);
+      const down = isNarrow();
+      x.push(down ? x0 : x0 + fan);
+      y.push(down ? y0 - fan : y0);
+    }
+    x.push(x1);
+    y.push(y1);
+  });
+  const end = path.length ? where.get(path.at(-1)) : null;
+  const quiet = { hoverinfo: "skip", showlegend: false };
+  return [
+    { ...quiet, x, y, mode: "lines", line: { color: colour, width: 10 }, opacity: 0.25 },
+    {
+      ...quiet,
+      x: end ? [end[0]] : [],
+      y: end ? [end[1]] : [],
+      mode: "markers",
+      marker: { symbol: "circle-open", size: 20, color: colour, line: { width: 2.5, color: colour } },
+    },
+  ];
+}

@@ -1,0 +1,139 @@
+// Everything the player shows: numbers, text, the three charts, table and card. Knows the page, not the playback.
+
+import { placeLabels } from "./labels.js";
+import { lightTable, showDetails, showTable } from "./nodes.js";
+import { showNumbers, showStages } from "./numbers.js";
+import { draw, isDark, isNarrow, pathTraces, places, themed, topDown } from "./plots.js";
+import { lightText, showText } from "./text.js";
+
+const SCORES_LABEL = "Rank of every node under the prefix-blind and the prefix-aligned score; the table has the same numbers.";
+const HINT = "Select a node in the tree, the text or the table to see its numbers.";
+
+/** Margins of the tree's chart: the depth axis is on top, or on the left when the tree stands upright. */
+const treeMargin = (narrow) => (narrow ? { l: 30, r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22, b: 6 });
+
+export class View {
+  /** `on`: what to do with a click on a node (`pin(node)`) or on a point of the speed-up (`go(round)`). */
+  constructor(root, on) {
+    this.root = root;
+    this.on = on;
+    this.part = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+  }
+
+  button(name) {
+    return this.root.querySelector(`[data-do="${name}"]`);
+  }
+
+  say(text = "") {
+    this.part.message.textContent = text;
+    this.part.message.hidden = !text;
+  }
+
+  /** One announcement for screen readers. */
+  announce(text) {
+    this.part.live.textContent = text;
+  }
+
+  /** What is true of the whole run. */
+  showHead(head) {
+    const { part } = this;
+    part.badge.textContent = head.badge;
+    part.badge.className = `badge ${head.badge}`;
+    this.say(head.message);
+    showNumbers(part.numbers, head.numbers ?? []);
+    showStages(part.stages, head.stages ?? []);
+    part.place.textContent = [head.method, head.settings, head.place, head.ending].filter(Boolean).join(" · ");
+  }
+
+  /** Where we are: slider, counter, buttons. */
+  showPlace(round, count) {
+    const { slider, where } = this.part;
+    const last = Math.max(count, 1), end = round >= count - 1;
+    slider.max = last;
+    slider.value = round + 1;
+    slider.setAttribute("aria-valuetext", `round ${round + 1} of ${last}`);
+    where.textContent = count ? `round ${round + 1} / ${count}` : "no round yet";
+    this.root.classList.toggle("empty", !count);
+    for (const [name, off] of Object.entries({ first: round === 0, back: round === 0, next: end, last: end }))
+      this.button(name).setAttribute("aria-disabled", String(off));
+  }
+
+  showPlaying(on) {
+    const button = this.button("play");
+    button.textContent = on ? "Pause" : "Play";
+    button.setAttribute("aria-label", on ? "Pause" : "Play");
+    button.setAttribute("aria-pressed", String(on));
+  }
+
+  /** Everything of round `index`: `getRound(i)` gives any parsed round, `path` the pinned nodes from the root down. */
+  showRound(getRound, index, head, speedup, path) {
+    const round = getRound(index);
+    this.head = head;
+    this.part.sentence.textContent = round.sentence;
+    showText(this.part.text, getRound, index);
+    this.drawTree(round, index, path);
+    this.drawScores(round);
+    if (speedup) this.drawSpeedup(speedup, index);
+    this.lightWords(round, index, path);
+    clearTimeout(this.later); // the table is below the fold: build it after the picture
+    this.later = setTimeout(() => {
+      showTable(this.part.table, round.rows, `Nodes of round ${index + 1}`);
+      lightTable(this.part.table, path);
+    });
+  }
+
+  drawTree(round, index, path) {
+    const box = this.part.tree, narrow = isNarrow(), margin = treeMargin(narrow);
+    const figure = themed(round.tree, this.head.dark);
+    if (narrow) topDown(figure);
+    const size = { width: box.clientWidth - margin.l - margin.r, height: box.clientHeight - margin.t - margin.b };
+    this.where = places(figure);
+    const bare = placeLabels(figure, round.rows, this.where, size, narrow);
+    this.part.more.textContent = bare ? `+${bare} more as marks only; all are in the table below` : "";
+    Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
+    figure.data.push(...this.pathTraces(path));
+    draw(box, figure, `Draft tree of round ${index + 1}. ${round.sentence}`, {
+      plotly_click: (event) => this.on.pin(Number(event.points[0].id)),
+    });
+  }
+
+  pathTraces(path) {
+    const ink = getComputedStyle(this.root).getPropertyValue("--pin").trim();
+    return pathTraces(path, this.where, this.head.fan, ink);
+  }
+
+  drawScores(round) {
+    draw(this.part.scores, themed(round.scores, this.head.dark), SCORES_LABEL, {
+      plotly_click: (event) => this.on.pin(parseInt(event.points[0].id, 10)),
+    });
+  }
+
+  /** Draw the speed-up; when only the round changed, move its mark. */
+  drawSpeedup(speedup, index) {
+    const box = this.part.speedup, here = index + 1;
+    const state = [isDark(), box.clientWidth, box.clientHeight].join();
+    if (speedup === this.drawnSpeedup?.speedup && state === this.drawnSpeedup.state) {
+      window.Plotly.relayout(box, { "shapes[1].x0": here, "shapes[1].x1": here });
+      return;
+    }
+    this.drawnSpeedup = { speedup, state };
+    const figure = themed(speedup, this.head.dark);
+    Object.assign(figure.layout.shapes[1], { x0: here, x1: here, visible: true });
+    const versus = this.head.numbers.find(([name]) => name === "vs linear");
+    const label = `Cumulative speed-up over linear drafting${versus ? `: ${versus[1]} over the whole run` : ""}`;
+    draw(box, figure, label, { plotly_click: (event) => this.on.go(event.points[0].x - 1) });
+  }
+
+  /** Light the pinned path in tree, text, table and card; with an empty path, let go. */
+  light(round, index, path) {
+    const [line, ring] = this.pathTraces(path), count = this.part.tree.data.length;
+    window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
+    this.lightWords(round, index, path);
+  }
+
+  lightWords(round, index, path) {
+    lightText(this.part.text, path, round.byId, index);
+    lightTable(this.part.table, path);
+    showDetails(this.part.details, round.byId.get(path.at(-1)), this.head.lambda, HINT);
+  }
+}

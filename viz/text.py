@@ -1,0 +1,167 @@
+"""Token pieces as readable text: visible whitespace, named control characters, bytes joined across tokens."""
+
+import codecs
+import unicodedata
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Literal, NamedTuple
+
+from presto.records import Piece, Round, Trace
+
+Kind = Literal["exact", "accepted", "bonus"]
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
+_WHITESPACE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")  # meaningful between two characters, invisible alone
+_C0 = (
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+)
+_NAMES = {
+    **{chr(code): name for code, name in enumerate(_C0.split())},
+    **{"\x7f": "DEL", "\u00ad": "SHY", "\u061c": "ALM", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ"},
+    **{"\u200e": "LRM", "\u200f": "RLM", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO"},
+    **{"\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM"},
+    **{"\u2028": "LSEP", "\u2029": "PSEP", "\ufe0e": "VS15", "\ufe0f": "VS16"},
+}
+
+
+class Unit(NamedTuple):
+    """A stretch of committed text shown as one chip: one token, or several that make one character together."""
+
+    text: str
+    kind: Kind
+    nodes: tuple[int, ...]  # tree nodes of its tokens in the round that completed it
+
+
+class RoundText(NamedTuple):
+    """What a round added to the text, and the bytes still waiting for the rest of their character after it."""
+
+    units: tuple[Unit, ...]
+    pending: str
+
+
+def byte_label(data: Iterable[int]) -> str:
+    """Bytes that are no text on their own: ``<F0 9F>``."""
+    return "<" + " ".join(f"{byte:02X}" for byte in data) + ">"
+
+
+def _visible_char(char: str, inner: bool) -> str:
+    if inner and char in _JOINERS:
+        return char
+    if char in _NAMES:
+        return f"<{_NAMES[char]}>"
+    unseen = unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
+    return f"<U+{ord(char):04X}>" if unseen else char
+
+
+def _spell(text: str, glyphs: dict[str, str]) -> str:
+    last = len(text) - 1
+    return "".join(glyphs.get(c) or _visible_char(c, 0 < i < last) for i, c in enumerate(text))
+
+
+def visible(text: str) -> str:
+    """``text`` with a glyph or a name for every character that would not show or would move others."""
+    return _spell(text, _WHITESPACE) or "∅"
+
+
+def running(text: str) -> str:
+    """``text`` for the text pane: as ``visible``, but spaces beside other characters stay spaces and lines break."""
+    glyphs = _WHITESPACE | {"\n": "⏎\n", "\t": "⇥\t"} | ({" ": " "} if text.strip(" ") else {})
+    return _spell(text, glyphs)
+
+
+def isolate(text: str) -> str:
+    """Keep right-to-left text from reordering what stands beside it."""
+    rtl = any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in text)
+    return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}" if rtl else text
+
+
+def plotly_text(text: object) -> str:
+    """``text`` as Plotly shows it unchanged: it reads ``<``, ``>``, ``&`` as markup and a pair of ``$`` as formula."""
+    return escape(str(text), quote=False).replace("$", "&#36;")
+
+
+def shorten(text: str, limit: int) -> str:
+    """At most ``limit`` characters, cut in the middle."""
+    if len(text) <= limit:
+        return text
+    tail = (limit - 1) // 2
+    return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def label(piece: Piece, limit: int = 12) -> str:
+    """A token's name in the tree: visible glyphs, bytes as ``<F0 9F>``, cut in the middle, bidi isolated."""
+    shown = visible(piece) if isinstance(piece, str) else byte_label(piece)
+    return isolate(shorten(shown, limit))
+
+
+def _take(pending: bytes) -> tuple[str, bytes]:
+    """Text that the bytes already spell, and the rest. Bytes that can never become text are spelled as their label."""
+    try:
+        text, used = codecs.utf_8_decode(pending, "strict", False)
+    except UnicodeDecodeError as error:
+        good = pending[: error.start].decode("utf-8")
+        bad, rest = pending[error.start : error.end], pending[error.end :]
+        text, left = _take(rest)
+        return good + byte_label(bad) + text, left
+    return text, pending[used:]
+
+
+def join(pieces: Iterable[Piece]) -> str:
+    """Tokens as one text; bytes that never complete a character appear as their label, never as U+FFFD."""
+    result, pending = "", b""
+    for piece in pieces:
+        if isinstance(piece, str):
+            result += (byte_label(pending) if pending else "") + piece
+            pending = b""
+        else:
+            text, pending = _take(pending + bytes(piece))
+            result += text
+    return result + (byte_label(pending) if pending else "")
+
+
+def committed_kinds(round_: Round) -> list[tuple[Kind, int | None]]:
+    """How each committed token came, and the tree node it was (the exact token is the root)."""
+    kinds: list[tuple[Kind, int | None]] = [] if round_.exact is None else [("exact", 0)]
+    kinds += [("accepted", node) for node in round_.accepted]
+    return [*kinds, ("bonus", None)][: len(round_.committed)]
+
+
+def _continues(before: str, text: str) -> bool:
+    """Whether ``text`` belongs to the character that ``before`` ends with (emoji sequences, combining marks)."""
+    combining = unicodedata.category(text[0]) in {"Mn", "Mc", "Me"} or text[0] in _JOINERS
+    return before.endswith("\u200d") or combining or "\U0001f3fb" <= text[0] <= "\U0001f3ff"
+
+
+def round_texts(trace: Trace) -> list[RoundText]:
+    """The committed text by round. A character split over tokens belongs to the token that completes it."""
+    pending, result = b"", []
+    for round_ in trace.rounds:
+        units: list[Unit] = []
+        held: tuple[int, ...] = ()  # nodes of this round whose bytes still wait
+        for token, (kind, node) in zip(round_.committed, committed_kinds(round_), strict=True):
+            text, pending = _grow(pending, trace.pieces[token])
+            held += () if node is None else (node,)
+            if text:
+                _append(units, Unit(text, kind, held))
+                held = ()
+        result.append(RoundText(tuple(units), byte_label(pending) if pending else ""))
+    return result
+
+
+def _grow(pending: bytes, piece: Piece) -> tuple[str, bytes]:
+    if isinstance(piece, str):
+        return (byte_label(pending) if pending else "") + (piece or "∅"), b""
+    return _take(pending + bytes(piece))
+
+
+def _append(units: list[Unit], unit: Unit) -> None:
+    if units and _continues(units[-1].text, unit.text):
+        before = units.pop()
+        unit = Unit(before.text + unit.text, unit.kind, before.nodes + unit.nodes)
+    units.append(unit)
+
+
+def path_text(pieces: Sequence[Piece], limit: int = 160) -> str:
+    """A path's tokens as one line of visible text."""
+    text = join(pieces)
+    return shorten(isolate(visible(text)), limit) if text else ""
