@@ -205,12 +205,13 @@ def train_adapter(
     checkpoint: Annotated[Path, typer.Option(help="Training state; resumed if it is there.")],
     out: Annotated[Path, typer.Option(help="Adapter folder to write at the end.")],
     steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 1100,
+    init: Annotated[Path | None, typer.Option(help="Adapter folder to start from.")] = None,
     dtype: DtypeOption = "auto",
 ) -> None:
     """Train the gated draft adapter by self-distillation. Resumable."""
     from presto.training.jobs import fit_adapter
 
-    fit_adapter(data, checkpoint, out, steps, dtype)
+    fit_adapter(data, checkpoint, out, steps, dtype, init)
 
 
 def main() -> None:

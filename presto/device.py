@@ -1,7 +1,11 @@
 """The one place that decides device and dtype."""
 
+import ctypes
+import platform
+
 import torch
 
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of glibc's mallopt(3)
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
@@ -39,3 +43,16 @@ def synchronise(device: torch.device) -> None:
 def device_name(device: torch.device) -> str:
     """What a person calls the device: the GPU's product name, or ``cpu``."""
     return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed buffers instead of returning them to the kernel, where each new use is a page fault.
+
+    Tensors of megabytes come and go every layer; without this most of a training step on the CPU goes into faults.
+    Other C libraries are left as they are.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    libc = ctypes.CDLL(None)
+    libc.mallopt(_M_MMAP_MAX, 0)
+    libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)

@@ -125,6 +125,8 @@ def test_the_adapter_folder_round_trips_in_pefts_layout(tmp_path: Path) -> None:
     for key, parameter in training.adapter.up.items():
         torch.testing.assert_close(system.adapter.up[key], parameter.data, atol=1e-3, rtol=1e-2)
     assert (tmp_path / CONFIG_FILE).exists()
+    warm = AdapterTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), RECIPE, init=tmp_path)
+    torch.testing.assert_close(warm.mask_embedding.data, system.mask_embedding)
     with pytest.raises(ValueError, match="missing"):
         LowRankAdapter.load(tiny_deeper(), tmp_path)
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from presto.device import pick_device, pick_dtype
+from presto.device import keep_freed_memory, pick_device, pick_dtype
 from presto.models.backbone import Backbone
 from presto.models.quadratic import QuadraticSystem
 from presto.models.selfspec import GatedSystem
@@ -81,5 +81,7 @@ def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
 
     transformers_logging.disable_progress_bar()
     device = pick_device()
+    if device.type == "cpu":
+        keep_freed_memory()
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=pick_dtype(dtype, device)).to(device)
     return Backbone(model), Text(AutoTokenizer.from_pretrained(folder))

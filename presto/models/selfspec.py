@@ -43,8 +43,7 @@ class GatedSystem(TargetSystem):
     @classmethod
     def load(cls, name: str, backbone: Backbone, eos_ids: frozenset[int], folder: Path) -> Self:
         """Attach the adapter folder written by ``save_draft_adapter``."""
-        adapter = LowRankAdapter.load(backbone.model, folder)
-        return cls(name, backbone, eos_ids, adapter, load_file(folder / MASK_FILE)["mask_embedding"])
+        return cls(name, backbone, eos_ids, *load_draft_adapter(backbone.model, folder))
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "GatedSession":
         return GatedSession(self, prompt_ids, capacity)
@@ -80,3 +79,8 @@ def save_draft_adapter(folder: Path, adapter: LowRankAdapter, mask_embedding: to
     """Write the folder ``GatedSystem.load`` reads: a PEFT LoRA folder plus the mask embedding."""
     adapter.save(folder, base_model)
     save_file({"mask_embedding": mask_embedding.detach().to("cpu", torch.bfloat16)}, folder / MASK_FILE)
+
+
+def load_draft_adapter(model: torch.nn.Module, folder: Path) -> tuple[LowRankAdapter, torch.Tensor]:
+    """Attach the adapter of such a folder to ``model``; returns it with the mask embedding ``[H]``."""
+    return LowRankAdapter.load(model, folder), load_file(folder / MASK_FILE)["mask_embedding"]

@@ -19,6 +19,7 @@ from transformers import DynamicCache
 
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
+from presto.models.selfspec import load_draft_adapter
 from presto.training.selfgen import Document
 
 logger = logging.getLogger(__name__)
@@ -27,11 +28,11 @@ ADAPTED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 
 @dataclass(frozen=True)
 class AdapterRecipe:
-    """Settings of one training run; ``blocks × masks`` mask rows of each of ``documents`` texts make a step."""
+    """Settings of one training run; a step draws ``rows // masks`` blocks from each of ``documents`` texts."""
 
     steps: int = 1200
     documents: int = 3
-    blocks: int = 28
+    rows: int = 168  # mask rows per document and step, so that long blocks cost what short ones cost
     masks: tuple[int, ...] = (6, 6, 6, 12)  # masks per block, drawn anew each step
     rank: int = 32
     alpha: float = 32.0
@@ -93,7 +94,9 @@ def block_mask(anchors: torch.Tensor, masks: int, length: int) -> torch.Tensor:
 class AdapterTrainer:
     """Adapter, mask embedding and optimiser; ``run`` trains, writes checkpoints and the curve, and can be resumed."""
 
-    def __init__(self, backbone: Backbone, documents: list[Document], recipe: AdapterRecipe) -> None:
+    def __init__(
+        self, backbone: Backbone, documents: list[Document], recipe: AdapterRecipe, init: Path | None = None
+    ) -> None:
         torch.manual_seed(recipe.seed)
         self.backbone, self.recipe = backbone, recipe
         if backbone.device.type == "cpu":
@@ -103,9 +106,13 @@ class AdapterTrainer:
         held = max(1, min(64, len(usable) // 20))
         self.held_out, self.documents = usable[:held], usable[held:]
         self.device = backbone.device
-        self.adapter = LowRankAdapter(backbone.model, recipe.rank, recipe.alpha, ADAPTED).to(self.device)
-        embeddings = backbone.embeddings.weight
-        self.mask_embedding = nn.Parameter(embeddings.float().mean(0))
+        if init is None:
+            adapter = LowRankAdapter(backbone.model, recipe.rank, recipe.alpha, ADAPTED)
+            mask = backbone.embeddings.weight.float().mean(0)
+        else:
+            adapter, mask = load_draft_adapter(backbone.model, init)
+        self.adapter = adapter.to(self.device)
+        self.mask_embedding = nn.Parameter(mask.float().to(self.device))
         self.head, self.column = self._frequent_head(usable)
         parameters = [*self.adapter.parameters(), self.mask_embedding]
         self.optimizer = torch.optim.AdamW(parameters, lr=recipe.learning_rate, weight_decay=0.0, betas=(0.9, 0.99))
@@ -153,7 +160,8 @@ class AdapterTrainer:
         recipe = self.recipe
         random = np.random.default_rng((recipe.seed, self.step))
         picked = [self.documents[i] for i in random.choice(len(self.documents), recipe.documents, replace=False)]
-        batch = self._to_device(draw_batch(picked, recipe.blocks, int(random.choice(recipe.masks)), random))
+        masks = int(random.choice(recipe.masks))
+        batch = self._to_device(draw_batch(picked, recipe.rows // masks, masks, random))
         for group in self.optimizer.param_groups:
             group["lr"] = recipe.learning_rate * self._schedule()
         loss = self.loss(batch)

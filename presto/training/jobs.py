@@ -20,13 +20,13 @@ def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> N
     write_shards(writer, folder, tokens)
 
 
-def fit_adapter(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str) -> None:
-    """Train to ``steps`` and write the adapter folder with its curve."""
+def fit_adapter(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
+    """Train to ``steps``, from the adapter folder ``init`` if given, and write the adapter folder with its curve."""
     documents = load_shards(data)
     if not documents:
         raise ValueError(f"{data} holds no shards: run `python -m presto train data --out {data}` first")
     backbone, _ = load_target(embedded_target(), dtype)
-    trainer = AdapterTrainer(backbone, documents, AdapterRecipe(steps=steps))
+    trainer = AdapterTrainer(backbone, documents, AdapterRecipe(steps=steps), init)
     trainer.run(checkpoint)
     save_draft_adapter(out, trainer.adapter, trainer.mask_embedding, FOLDER)
     (out / "curve.json").write_text(json.dumps(trainer.curve, indent=0) + "\n")
