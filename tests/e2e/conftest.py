@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from presto.records import save
 from tests import synthetic
 
-SERVE = Path(__file__).with_name("serve.py")
+SERVE, APP = Path(__file__).with_name("serve.py"), Path(__file__).parents[2] / "app.py"
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -60,14 +61,15 @@ def closed_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("server") / "closed"
 
 
-@pytest.fixture(scope="session")
-def address(runs: Path, closed_log: Path) -> Iterator[str]:
-    """The running app."""
-    port, log = _free_port(), closed_log.with_name("log")
-    settings = {"PRESTO_RUNS": str(runs), "PORT": str(port), "PACE": "0.4", "CLOSED_LOG": str(closed_log)}
+@contextmanager
+def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
+    """The address of ``script`` while it serves; afterwards its log may hold no warning and no traceback."""
+    port = _free_port()
     with (
         log.open("wb") as out,
-        subprocess.Popen([sys.executable, str(SERVE)], env=os.environ | settings, stdout=out, stderr=out) as server,
+        subprocess.Popen(
+            [sys.executable, str(script)], env=os.environ | settings | {"PORT": str(port)}, stdout=out, stderr=out
+        ) as server,
     ):
         try:
             url = f"http://localhost:{port}"
@@ -75,16 +77,32 @@ def address(runs: Path, closed_log: Path) -> Iterator[str]:
             yield url
         finally:
             server.terminate()
+    # serve.py lets one run crash on purpose.
     assert "Traceback" not in log.read_text().replace("a live run failed\nTraceback", "")
     assert "Warning" not in log.read_text()
 
 
 @pytest.fixture(scope="session")
+def address(runs: Path, closed_log: Path) -> Iterator[str]:
+    """The app over synthetic recordings, with a double for decoding."""
+    settings = {"PRESTO_RUNS": str(runs), "PACE": "0.4", "CLOSED_LOG": str(closed_log)}
+    with served(SERVE, closed_log.with_name("log"), **settings) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def real_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as it is: committed recordings and the embedded pair."""
+    with served(APP, tmp_path_factory.mktemp("real") / "log") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium from the PATH (or $CHROMIUM)."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("no Chromium on the PATH")
+    """Chromium named by $PRESTO_CHROMIUM or on the PATH; without one the browser tests fail, they never skip."""
+    path = os.environ.get("PRESTO_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if not path:
+        raise RuntimeError("no Chromium found: set PRESTO_CHROMIUM to its path")
     expect.set_options(timeout=20_000)
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -113,13 +131,13 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     trouble: list[str] = []
     tolerated: list[str] = []  # parts of console messages that a test provokes
 
-    def open_page(expected: str = "nothing", **settings: object) -> Page:
+    def open_page(expected: str = "nothing", url: str = address, **settings: object) -> Page:
         contexts.append(browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings}))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
         _watch(page, trouble)
         tolerated.append(expected)
-        page.goto(address)
+        page.goto(url)
         page.wait_for_selector('[data-part="tree"] .textpoint')
         return page
 

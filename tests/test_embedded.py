@@ -1,0 +1,52 @@
+"""The embedded pair for real: its text is the target's own, in float32, at T = 0 and above."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from presto.benchmarks.equality import generate, output_ids
+from presto.models.registry import Pair, load, names
+from presto.records import DecodeConfig, Method
+from presto.runs import finished
+
+pytestmark = pytest.mark.weights
+PROMPTS = (
+    "Tom has 3 boxes with 4 pencils each. How many pencils does he have?",
+    'def is_even(n: int) -> bool:\n    """Return whether n is even."""\n',
+)
+CONFIG = DecodeConfig(max_new_tokens=32)
+
+
+@pytest.fixture(scope="module", params=names())
+def pair(request: pytest.FixtureRequest) -> Pair:
+    return load(request.param, "float32")
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_greedy_text_is_what_generate_writes(pair: Pair, prompt: str) -> None:
+    reference = generate(pair, pair.encode(prompt), CONFIG)
+    for method in ("ar", "linear", "blind", "presto"):
+        assert output_ids(pair, prompt, method, CONFIG) == reference
+
+
+@pytest.mark.parametrize("method", ["linear", "blind", "presto"])
+def test_sampled_text_is_the_seeds(pair: Pair, method: Method) -> None:
+    config = replace(CONFIG, temperature=0.8, seed=11, top_p=0.95)
+    assert output_ids(pair, PROMPTS[0], method, config) == output_ids(pair, PROMPTS[0], "ar", config)
+
+
+def test_the_adapter_really_drafts(pair: Pair) -> None:
+    trace = finished(pair, PROMPTS[0], "presto", CONFIG)
+    assert any(round_.accepted for round_ in trace.rounds)
+    assert trace.system == pair.spec.name
+
+
+def test_the_seed_row_is_not_touched_by_the_adapter() -> None:
+    pair = load("smollm2-gated", "float32")
+    prompt = pair.encode(PROMPTS[0])
+    draft = pair.system.start(prompt, len(prompt) + 16).draft(prompt[-1], 12, 8)
+    with torch.inference_mode():
+        plain = pair.system.backbone.model(torch.tensor([prompt])).logits[0, -1]  # type: ignore[attr-defined]
+    assert draft.exact is not None
+    torch.testing.assert_close(draft.exact, plain, atol=2e-4, rtol=1e-4)
