@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from presto.device import device_name, dtype_name
-from presto.measures import acceptance_length, overhead_share, stage_totals, tokens_per_second
+from presto.measures import acceptance_length, output_ids, overhead_share, stage_totals, tokens_per_second
 from presto.models.registry import Pair
 from presto.prompts import Prompt
 from presto.records import DecodeConfig, Method, Trace
@@ -91,11 +91,6 @@ def _ratio(rates: list[float], baseline: list[Trace] | None) -> dict[str, float]
         return None
     paired = [rate / tokens_per_second(trace) for rate, trace in zip(rates, baseline, strict=True)]
     return asdict(estimate(paired, np.median))
-
-
-def output_ids(trace: Trace) -> list[int]:
-    """All tokens a run emitted."""
-    return [token for round_ in trace.rounds for token in round_.committed]
 
 
 def _equal(traces: list[Trace], reference: list[Trace] | None) -> list[int] | None:

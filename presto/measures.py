@@ -22,6 +22,11 @@ def len_committed(trace: Trace) -> int:
     return sum(len(round_.committed) for round_ in trace.rounds)
 
 
+def output_ids(trace: Trace) -> list[int]:
+    """All tokens of output so far."""
+    return [token for round_ in trace.rounds for token in round_.committed]
+
+
 def committed_counts(trace: Trace) -> list[int]:
     """Tokens of output after each round."""
     return list(accumulate(len(round_.committed) for round_ in trace.rounds))

@@ -10,7 +10,7 @@ from typing import Any
 from presto import __version__
 from presto.decode import Run
 from presto.device import device_name, dtype_name
-from presto.measures import acceptance_length, stage_totals, tokens_per_second, total_seconds
+from presto.measures import acceptance_length, output_ids, stage_totals, tokens_per_second, total_seconds
 from presto.models.registry import Pair, find, load
 from presto.ngram import NgramModel
 from presto.output import cut_at_stop
@@ -92,7 +92,7 @@ class Recorder:
 
 def summary(pair: Pair, trace: Trace) -> dict[str, Any]:
     """What ``presto decode --json`` prints of a finished run."""
-    ids = [token for round_ in trace.rounds for token in round_.committed]
+    ids = output_ids(trace)
     return {
         "text": cut_at_stop(pair.text.decode(ids), trace.config.stop),
         "token_ids": ids,

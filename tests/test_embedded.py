@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from presto.benchmarks.equality import generate, output_ids
+from presto.benchmarks.equality import decoded, generate
 from presto.models.registry import Pair, load, names
 from presto.records import DecodeConfig, Method
 from presto.runs import finished
@@ -27,13 +27,13 @@ def pair(request: pytest.FixtureRequest) -> Pair:
 def test_greedy_text_is_what_generate_writes(pair: Pair, prompt: str) -> None:
     reference = generate(pair, pair.encode(prompt), CONFIG)
     for method in ("ar", "linear", "blind", "presto"):
-        assert output_ids(pair, prompt, method, CONFIG) == reference
+        assert decoded(pair, prompt, method, CONFIG) == reference
 
 
 @pytest.mark.parametrize("method", ["linear", "blind", "presto"])
 def test_sampled_text_is_the_seeds(pair: Pair, method: Method) -> None:
     config = replace(CONFIG, temperature=0.8, seed=11, top_p=0.95)
-    assert output_ids(pair, PROMPTS[0], method, config) == output_ids(pair, PROMPTS[0], "ar", config)
+    assert decoded(pair, PROMPTS[0], method, config) == decoded(pair, PROMPTS[0], "ar", config)
 
 
 def test_the_adapter_really_drafts(pair: Pair) -> None:

@@ -15,6 +15,7 @@ import torch
 import typer
 from transformers import AutoModelForCausalLM
 
+from presto.measures import output_ids
 from presto.models.registry import Pair, load
 from presto.models.weights import embedded_target
 from presto.prompts import load_prompts
@@ -46,9 +47,9 @@ def generate(pair: Pair, prompt_ids: Sequence[int], config: DecodeConfig) -> lis
     return tokens
 
 
-def output_ids(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> list[int]:
-    trace = finished(pair, prompt, method, config)
-    return [token for round_ in trace.rounds for token in round_.committed]
+def decoded(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> list[int]:
+    """Output of one of our methods."""
+    return output_ids(finished(pair, prompt, method, config))
 
 
 class Judge:
@@ -88,9 +89,9 @@ def main(
     prompts = [prompt for source in data for prompt in load_prompts(source)]
     for number, prompt in enumerate(prompts):
         ids = pair.encode(prompt.text)
-        reference = generate(pair, ids, config) if temperature == 0 else output_ids(pair, prompt.text, "ar", config)
+        reference = generate(pair, ids, config) if temperature == 0 else decoded(pair, prompt.text, "ar", config)
         for method in methods:
-            difference = judge.difference(ids, output_ids(pair, prompt.text, method, config), reference)
+            difference = judge.difference(ids, decoded(pair, prompt.text, method, config), reference)
             if difference is None:
                 equal[method] += 1
                 continue
