@@ -3,46 +3,21 @@
 import json
 import logging
 import sys
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from presto.options import Dtype, Order, PairChoice, Seed, configurable
 from presto.records import DecodeConfig
-from presto.requests import check_method, check_prompt, make_config
+from presto.requests import check_method, check_prompt
 
-DEFAULT = DecodeConfig()
-SYSTEM = "smollm2-gated"
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 ngram_app = typer.Typer(no_args_is_help=True, help="Build n-gram tables.")
-train_app = typer.Typer(no_args_is_help=True, help="Write self-distillation data and train draft adapters.")
+train_app = typer.Typer(no_args_is_help=True, help="Write self-distillation data and train drafters.")
 app.add_typer(ngram_app, name="ngram")
 app.add_typer(train_app, name="train")
-
-SystemOption = Annotated[str, typer.Option("--system", help="Pair of target and drafter.")]
-DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or auto.")]
-Scorer = Annotated[str, typer.Option(help="blind, product, pmi, mixture or dart.")]
-Normalised = Annotated[bool, typer.Option(help="Rescale the scores so that children keep their mass.")]
-SearchOption = Annotated[str, typer.Option("--search", help="best_first, beam or linear.")]
-Lam = Annotated[float, typer.Option(help="Weight λ of the n-gram correction.")]
-Order = Annotated[int, typer.Option(help="Order of the n-gram model.")]
-TopK = Annotated[int, typer.Option(help="Candidates per position.")]
-BeamWidth = Annotated[int, typer.Option(help="Width of the beam search.")]
-Budget = Annotated[int, typer.Option(help="Nodes of the draft tree.")]
-DraftLength = Annotated[int, typer.Option(help="Drafted positions per round.")]
-Temperature = Annotated[float, typer.Option(help="0 is greedy.")]
-TopP = Annotated[float, typer.Option(help="Nucleus of the target's sampling.")]
-SampleTopK = Annotated[int, typer.Option(help="Keep the target's k likeliest tokens; 0 keeps all.")]
-Seed = Annotated[int, typer.Option(help="Seed of the position-keyed noise.")]
-MaxNewTokens = Annotated[int, typer.Option(help="Cap on emitted tokens.")]
-Stop = Annotated[list[str] | None, typer.Option(help="Stop string; may be given several times.")]
-
-
-def _config(options: dict[str, Any]) -> DecodeConfig:
-    """The settings among a command's options."""
-    known = {name: options[name] for name in DecodeConfig.__dataclass_fields__ if name in options}
-    return make_config(**{**known, "stop": tuple(options.get("stop") or ())})
 
 
 @app.command()
@@ -57,38 +32,22 @@ def fetch() -> None:
 
 
 @app.command()
+@configurable
 def decode(
+    choice: PairChoice,
+    config: DecodeConfig,
     prompt: str,
     method: Annotated[str, typer.Option(help="ar, linear, blind or presto.")] = "presto",
-    system: SystemOption = SYSTEM,
-    dtype: DtypeOption = "auto",
-    scorer: Scorer = DEFAULT.scorer,
-    normalised: Normalised = DEFAULT.normalised,
-    search: SearchOption = DEFAULT.search,
-    lam: Lam = DEFAULT.lam,
-    order: Order = DEFAULT.order,
-    top_k: TopK = DEFAULT.top_k,
-    beam_width: BeamWidth = DEFAULT.beam_width,
-    budget: Budget = DEFAULT.budget,
-    draft_length: DraftLength = DEFAULT.draft_length,
-    temperature: Temperature = DEFAULT.temperature,
-    top_p: TopP = DEFAULT.top_p,
-    sample_top_k: SampleTopK = DEFAULT.sample_top_k,
-    seed: Seed = DEFAULT.seed,
-    max_new_tokens: MaxNewTokens = DEFAULT.max_new_tokens,
-    stop: Stop = None,
     trace: Annotated[Path | None, typer.Option(help="Save the run here (.json or .json.gz).")] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the text.")] = False,
 ) -> None:
     """Decode a prompt."""
     check_prompt(prompt)
-    config, chosen = _config(locals()), check_method(method)
-    from presto.models.registry import find, load
+    chosen = check_method(method)
     from presto.records import save
     from presto.runs import finished, summary
 
-    find(system)
-    pair = load(system, dtype)
+    pair = choice.load()
     run = finished(pair, prompt, chosen, config)
     if trace is not None:
         save(run, trace)
@@ -97,25 +56,12 @@ def decode(
 
 
 @app.command()
+@configurable
 def bench(
+    choice: PairChoice,
+    config: DecodeConfig,
     data: Annotated[list[str], typer.Option(help="PATH, PATH:N or PATH:A-B; several times for several sets.")],
     methods: Annotated[str, typer.Option(help="Comma-separated.")] = "ar,linear,blind,presto",
-    system: SystemOption = SYSTEM,
-    dtype: DtypeOption = "auto",
-    scorer: Scorer = DEFAULT.scorer,
-    normalised: Normalised = DEFAULT.normalised,
-    search: SearchOption = DEFAULT.search,
-    lam: Lam = DEFAULT.lam,
-    order: Order = DEFAULT.order,
-    top_k: TopK = DEFAULT.top_k,
-    beam_width: BeamWidth = DEFAULT.beam_width,
-    budget: Budget = DEFAULT.budget,
-    draft_length: DraftLength = DEFAULT.draft_length,
-    temperature: Temperature = DEFAULT.temperature,
-    top_p: TopP = DEFAULT.top_p,
-    sample_top_k: SampleTopK = DEFAULT.sample_top_k,
-    seed: Seed = DEFAULT.seed,
-    max_new_tokens: MaxNewTokens = DEFAULT.max_new_tokens,
     json_file: Annotated[Path | None, typer.Option("--json", help="Write the result file here.")] = None,
 ) -> None:
     """Run methods side by side on prompt files and print their figures."""
@@ -123,47 +69,38 @@ def bench(
 
     chosen = [check_method(name) for name in methods.split(",")]
     prompts = [prompt for source in data for prompt in load_prompts(source)]
-    config = _config(locals())
     from presto.bench import run_bench, table
-    from presto.models.registry import find, load
-
-    find(system)
 
     def report(number: int, traces: dict[str, Any]) -> None:
         lengths = {name: len(trace.rounds) for name, trace in traces.items()}
         typer.echo(f"prompt {number + 1} of {len(prompts)}, rounds {lengths}", err=True)
 
-    result = run_bench(load(system, dtype), prompts, chosen, config, report)
+    result = run_bench(choice.load(), prompts, chosen, config, report)
     if json_file is not None:
         json_file.write_text(json.dumps(result, indent=1) + "\n")
     typer.echo(table(result))
 
 
 @app.command()
+@configurable
 def record(
+    choice: PairChoice,
+    config: DecodeConfig,
     prompt: str,
     out: Annotated[Path, typer.Option(help="The recording (.json.gz).")],
     title: Annotated[str, typer.Option(help="Shown in the list of recorded runs.")],
     note: Annotated[str, typer.Option(help="What the run shows, in a sentence.")] = "",
     methods: Annotated[str, typer.Option(help="Comma-separated.")] = "presto,linear,blind,ar",
-    system: SystemOption = SYSTEM,
-    dtype: DtypeOption = "auto",
-    budget: Budget = DEFAULT.budget,
-    temperature: Temperature = DEFAULT.temperature,
-    seed: Seed = DEFAULT.seed,
-    max_new_tokens: MaxNewTokens = DEFAULT.max_new_tokens,
 ) -> None:
     """Decode a prompt by several methods and save them as one recording for the explorer."""
     check_prompt(prompt)
-    config = make_config(budget=budget, temperature=temperature, seed=seed, max_new_tokens=max_new_tokens)
     chosen = [check_method(name) for name in methods.split(",")]
-    from presto.models.registry import load
     from presto.records import Recording, save
     from presto.runs import finished
 
-    pair = load(system, dtype)
+    pair = choice.load()
     for method in chosen:  # a short run of each first, so that no lane pays for compilation or cold caches
-        finished(pair, prompt, method, make_config(**{**asdict(config), "max_new_tokens": 8}))
+        finished(pair, prompt, method, replace(config, max_new_tokens=min(8, config.max_new_tokens)))
     traces = tuple(finished(pair, prompt, method, config) for method in chosen)
     save(Recording(title, note, traces), out)
     typer.echo(f"{out}: {', '.join(f'{t.method} {len(t.rounds)} rounds' for t in traces)}")
@@ -191,7 +128,7 @@ def train_data(
     tokens: Annotated[int, typer.Option(help="Tokens to write.")] = 1_050_000,
     rows: Annotated[int, typer.Option(help="Documents written at a time.")] = 128,
     seed: Seed = 0,
-    dtype: DtypeOption = "auto",
+    dtype: Dtype = "auto",
 ) -> None:
     """Let the target write prompts and answers, with its top-16 log-probabilities as labels. Resumable."""
     from presto.training.jobs import write_data
@@ -199,19 +136,41 @@ def train_data(
     write_data(out, tokens, rows, seed, dtype)
 
 
+DataFolder = Annotated[Path, typer.Option(help="Folder written by `train data`.")]
+Checkpoint = Annotated[Path, typer.Option(help="Training state; resumed if it is there.")]
+OutFolder = Annotated[Path, typer.Option(help="Folder to write at the end.")]
+Steps = Annotated[int, typer.Option(help="Optimiser steps in all.")]
+InitFolder = Annotated[Path | None, typer.Option(help="Folder of an earlier result to start from.")]
+
+
 @train_app.command("adapter")
 def train_adapter(
-    data: Annotated[Path, typer.Option(help="Folder written by `train data`.")],
-    checkpoint: Annotated[Path, typer.Option(help="Training state; resumed if it is there.")],
-    out: Annotated[Path, typer.Option(help="Adapter folder to write at the end.")],
-    steps: Annotated[int, typer.Option(help="Optimiser steps in all.")] = 1100,
-    init: Annotated[Path | None, typer.Option(help="Adapter folder to start from.")] = None,
-    dtype: DtypeOption = "auto",
+    data: DataFolder,
+    checkpoint: Checkpoint,
+    out: OutFolder,
+    steps: Steps = 1100,
+    init: InitFolder = None,
+    dtype: Dtype = "auto",
 ) -> None:
     """Train the gated draft adapter by self-distillation. Resumable."""
     from presto.training.jobs import fit_adapter
 
     fit_adapter(data, checkpoint, out, steps, dtype, init)
+
+
+@train_app.command("dflash")
+def train_dflash(
+    data: DataFolder,
+    checkpoint: Checkpoint,
+    out: OutFolder,
+    steps: Steps = 3000,
+    init: InitFolder = None,
+    dtype: Dtype = "auto",
+) -> None:
+    """Train a DFlash drafter for the embedded target. Resumable."""
+    from presto.training.jobs import fit_dflash
+
+    fit_dflash(data, checkpoint, out, steps, dtype, init)
 
 
 def main() -> None:

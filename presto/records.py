@@ -42,6 +42,7 @@ class DecodeConfig:
     correct_first: bool = True  # apply the n-gram correction on the tree's first level too
     static_ngram: bool = True
     online_ngram: bool = True
+    sampled_draft: bool = False  # linear search at T > 0 draws from the marginals instead of taking the likeliest
     temperature: Annotated[float, Field(ge=0, le=4)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     sample_top_k: Annotated[int, Field(ge=0)] = 0  # keep the target's k likeliest tokens when sampling; 0: all
@@ -174,13 +175,14 @@ class Trace:
     config: DecodeConfig
     device: str
     dtype: str
-    template: str  # which chat template was applied: "chat", "none"
+    template: str  # how the prompt was put: "chat", "chat, thinking off"
     prompt: str
     prompt_ids: tuple[TokenId, ...]
     rounds: tuple[Round, ...]
     pieces: dict[int, Piece]  # every token id that occurs anywhere in the trace
     finish: Finish
     prefill_seconds: float = 0.0
+    models: dict[str, str] = Field(default_factory=dict)  # role → source, a hub repository with the resolved revision
     versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
     created: str = ""
     schema_version: Literal[1] = 1

@@ -19,6 +19,7 @@ import numpy as np
 from presto.compiled import kernel
 from presto.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals, Tree
+from presto.sampling import gumbel
 from presto.scoring import PER_NAT, Problem, Rows, compute_row, empty_rows, known_row, problem_of
 
 _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32  # room for each part of a key: nodes, top_k and draft_length at their limits
@@ -46,14 +47,30 @@ def build_tree(
     problem = problem_of(marginals, context, counts, config)
     rows = empty_rows(problem, config)
     prepared = time.perf_counter()
-    if config.search == "beam":
+    if config.search == "linear":
+        nodes = _linear(problem, rows, _drafted_ranks(problem, len(context), config))
+    elif config.search == "beam":
         nodes = _beam(problem, rows, config.budget, config.beam_width)
     else:
-        grow = _best_first if config.search == "best_first" else _linear
-        nodes = grow(problem, rows, config.budget)
+        nodes = _best_first(problem, rows, config.budget)
     tree = _tree(problem, nodes)
     scored = prepared - began + float(rows.spent[0])
     return tree, SearchTimes(scored, time.perf_counter() - began - scored)
+
+
+def _drafted_ranks(problem: Problem, position: int, config: DecodeConfig) -> np.ndarray:
+    """Which candidate linear drafting takes at each depth: the likeliest (DFlash, arXiv 2602.06036), or a sample.
+
+    ``sampled_draft`` draws from the marginals at the run's temperature, as Nemotron-Labs-Diffusion's reference does,
+    with noise of its own: the target's draw for the same position stays independent of it.
+    """
+    length = min(config.budget, len(problem.log_q))
+    if not config.sampled_draft or config.temperature == 0:
+        return np.zeros(length, np.int64)
+    width = problem.log_q.shape[1]
+    noise = np.stack([gumbel(config.seed, position + depth, width, stream=1) for depth in range(length)])
+    ranks: np.ndarray = (problem.log_q[:length] / PER_NAT / config.temperature + noise).argmax(1)
+    return ranks
 
 
 def warm_up() -> None:
@@ -115,13 +132,12 @@ def _place(
 
 
 @kernel
-def _linear(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
-    """The likeliest token of every position (DFlash, arXiv 2602.06036)."""
-    length = min(budget, problem.tokens.shape[0])
-    nodes = _root(length)
-    for node in range(1, length + 1):
+def _linear(problem: Problem, rows: Rows, ranks: np.ndarray) -> np.ndarray:
+    """One path: the candidates of these ranks."""
+    nodes = _root(len(ranks))
+    for node in range(1, len(ranks) + 1):
         compute_row(problem, rows, node - 1, nodes[GRAND, node - 1], nodes[RANK, node - 1])
-        _place(problem, rows, nodes, node - 1, nodes[RANK, node], nodes, node)  # rank 0, as all of a new array
+        _place(problem, rows, nodes, node - 1, ranks[node - 1], nodes, node)
     return nodes
 
 

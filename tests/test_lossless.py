@@ -45,6 +45,7 @@ configs = st.builds(
     draft_length=st.integers(1, 8),
     correct_first=st.booleans(),
     online_ngram=st.booleans(),
+    sampled_draft=st.booleans(),
     temperature=st.sampled_from((0.0, 0.0, 0.5, 0.8, 1.3)),
     top_p=st.sampled_from((1.0, 0.9, 0.4)),
     sample_top_k=st.sampled_from((0, 1, 5)),

@@ -13,6 +13,7 @@ from transformers import Ministral3Config, Ministral3ForCausalLM
 
 from presto.decode import autoregressive, decode
 from presto.models.nemotron import LORA_FOLDER, MODEL_TYPE, NemotronSystem, decoder_config, model_key
+from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
 from presto.tree import ancestor_mask
 
@@ -172,6 +173,33 @@ def test_lossless(system: NemotronSystem, prompt: list[int], scorer: str, budget
     config = DecodeConfig(scorer=scorer, budget=budget, temperature=temperature, max_new_tokens=16, draft_length=6)  # type: ignore[arg-type]
     ours = [token for round_ in decode(system, prompt, config) for token in round_.committed]
     assert ours == [token for round_ in autoregressive(system, prompt, config) for token in round_.committed]
+
+
+def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_round(
+    tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+    prompt, masks = [3 + i % 20 for i in range(14)], 4
+    config = DecodeConfig(max_new_tokens=14, budget=5, draft_length=masks, top_k=VOCAB)
+    rounds = list(decode(quadratic, prompt, config))
+    text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
+    assert [round_.forwards for round_ in rounds] == [2, *[1] * (len(rounds) - 1)]
+    for round_ in rounds[1:]:
+        if not round_.marginals.token_ids:
+            continue
+        # The last accepted node stands before the bonus; its masks stand behind it, the first in the bonus' place.
+        known = round_.start - 1
+        rows = known + masks + 1
+        mask = torch.ones(rows, rows).tril().bool()
+        mask[known:, known:] = True
+        adapted = torch.zeros(rows, dtype=torch.float64)
+        adapted[known:] = 1
+        ids = [*text[:known], *[MASK] * (masks + 1)]
+        expected = torch.log_softmax(plain_logits(tensors, ids, list(range(rows)), mask, adapted)[known + 1 :], -1)
+        for row, (ids_, log_q) in enumerate(zip(round_.marginals.token_ids, round_.marginals.log_q, strict=True)):
+            torch.testing.assert_close(
+                torch.tensor(log_q, dtype=torch.float64), expected[row, list(ids_)], atol=1e-4, rtol=0
+            )
 
 
 def test_the_true_8b_shapes_without_allocating() -> None:

@@ -1,4 +1,7 @@
-"""Quadratic mode: one forward per round, the same marginals a pass of its own would draft, and the target's text."""
+"""Quadratic mode: one forward per round, the same marginals a pass of its own would draft, and the target's text.
+
+Nemotron-Labs-Diffusion in this mode: ``test_nemotron`` (marginals) and ``test_registry`` (losslessness).
+"""
 
 import pytest
 import torch
@@ -6,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from presto.decode import Run, autoregressive, decode
-from presto.models.quadratic import QuadraticSystem
+from presto.models.quadratic import QuadraticGatedSystem
 from presto.records import DecodeConfig
 from tests.doubles import tiny_gated
 
 GATED = tiny_gated(6)
-SYSTEM = QuadraticSystem("tiny", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding)
+SYSTEM = QuadraticGatedSystem("tiny", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding)
 
 
 @settings(max_examples=60, deadline=None)

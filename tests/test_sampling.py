@@ -25,6 +25,7 @@ def test_noise_depends_on_seed_and_position_only() -> None:
     assert not np.array_equal(gumbel(5, 7, 10), gumbel(5, 8, 10))
     assert not np.array_equal(gumbel(5, 7, 10), gumbel(6, 7, 10))
     assert gumbel(2**63 - 1, 0, 3).shape == (3,)
+    assert not np.array_equal(gumbel(5, 7, 10), gumbel(5, 7, 10, stream=1))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ import itertools
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,6 +88,20 @@ def test_linear_is_the_chain_of_likeliest_tokens(drafted, context, pair, config)
     length = min(len(drafted.token_ids), config.draft_length, config.budget)
     assert tree.tokens[1:] == tuple(row[0] for row in drafted.token_ids[:length])
     assert tree.parents == tuple(range(-1, length))
+
+
+def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
+    drafted = Marginals(((4, 2, 1), (3, 0, 1)), tuple((-0.51083, -1.20397, -2.30259) for _ in range(2)))  # .6 .3 .1
+    config = DecodeConfig(search="linear", sampled_draft=True, temperature=0.5)
+    counts, draws = np.zeros((2, 3)), 4000
+    for seed in range(draws):
+        tree, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=seed))
+        counts[[0, 1], tree.rank[1:]] += 1
+    assert tree == build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=draws - 1))[0]
+    expected = np.array([0.36, 0.09, 0.01]) / 0.46  # q^(1/T), normalised
+    assert np.all(np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws))
+    greedy, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, temperature=0.0))
+    assert greedy.rank == (0, 0, 0)
 
 
 @given(marginals(), contexts, ngrams(), configs)

@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 import torch
 
+from presto.models.dflash import DFlashSystem
 from presto.models.lora import CONFIG_FILE, LowRankAdapter
 from presto.models.selfspec import GatedSystem, save_draft_adapter
-from presto.training.adapter import AdapterRecipe, AdapterTrainer, Batch, block_mask, draw_batch
+from presto.training.adapter import AdapterRecipe, AdapterTrainer
+from presto.training.blocks import Batch, block_mask, draw_batch
+from presto.training.dflash import DFlashRecipe, DFlashTrainer, layer_ids
 from presto.training.selfgen import Document, load_shards, save_shard
+from presto.training.trainer import Trainer
 from tests.doubles import tiny_llama
 
 VOCAB = 23
@@ -41,7 +45,7 @@ def test_training_computes_the_marginals_that_inference_drafts() -> None:
     unused = torch.zeros(1, 2, masks, 16)
     batch = Batch(tokens, anchors, unused.long(), unused, torch.ones(1, 2, masks, dtype=torch.bool))
     with torch.no_grad():
-        logits = training.backbone.logits(training.hidden(batch)[0]).float()
+        logits = training.backbone.logits(training.hidden(batch, [])[0]).float()
     system = GatedSystem("t", training.backbone, frozenset({1}), training.adapter, training.mask_embedding.detach())
     for block, anchor in enumerate(anchors[0].tolist()):
         prefix = tuple(tokens[0, : anchor + 1].tolist())
@@ -52,7 +56,7 @@ def test_training_computes_the_marginals_that_inference_drafts() -> None:
 
 
 def test_block_mask_shows_the_prefix_and_the_own_block_only() -> None:
-    mask = block_mask(torch.tensor([[1, 3]]), masks=2, length=5)[0]
+    mask = block_mask(torch.tensor([[2, 4]]), rows=2, length=5)[0]
     expected = [
         "11000" "1100",
         "11000" "1100",
@@ -64,7 +68,7 @@ def test_block_mask_shows_the_prefix_and_the_own_block_only() -> None:
 
 def test_labels_belong_to_the_token_after_the_mask() -> None:
     document = documents()[0]
-    batch = draw_batch([document], blocks=5, masks=4, random=np.random.default_rng(1))
+    batch = draw_batch([document], blocks=5, masks=4, ahead=1, random=np.random.default_rng(1))
     for block, anchor in enumerate(batch.anchors[0].tolist()):
         assert document.answer_start - 1 <= anchor < len(document.tokens) - 2
         for j in range(4):
@@ -79,16 +83,17 @@ def test_labels_belong_to_the_token_after_the_mask() -> None:
 def test_only_adapter_and_mask_embedding_learn() -> None:
     training = trainer()
     before = [parameter.clone() for parameter in training.backbone.model.parameters()]
-    first = training.loss(training_batch(training)).item()
+    first = held_loss(training).item()
     for _ in range(25):
         training.train_step()
-    assert training.loss(training_batch(training)).item() < first
+    assert held_loss(training).item() < first
     for old, new in zip(before, training.backbone.model.parameters(), strict=True):
         assert torch.equal(old, new)
 
 
-def training_batch(training: AdapterTrainer) -> Batch:
-    return draw_batch(training.documents[:4], 6, 4, np.random.default_rng(7))
+def held_loss(training: Trainer) -> torch.Tensor:
+    picked = training.documents[:4]
+    return training.loss(draw_batch(picked, 6, 4, training.ahead, np.random.default_rng(7)), picked)
 
 
 def test_a_resumed_run_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
@@ -137,3 +142,59 @@ def tiny_deeper() -> torch.nn.Module:
     return LlamaForCausalLM(
         LlamaConfig(vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=3, num_attention_heads=2)
     )
+
+
+def dflash_trainer() -> DFlashTrainer:
+    recipe = DFlashRecipe(
+        steps=6, documents=2, rows=12, masks=(4,), warmup=2, head_tokens=VOCAB, layers=2, block_size=6, features=2
+    )
+    return DFlashTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), recipe)
+
+
+def test_dflash_training_computes_the_marginals_that_inference_drafts() -> None:
+    training = dflash_trainer()
+    for parameter in training.drafter.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    picked = documents()[:2]
+    batch = draw_batch(picked, blocks=3, masks=4, ahead=0, random=np.random.default_rng(3))
+    with torch.no_grad():
+        logits = training.backbone.logits(training.hidden(batch, picked)).float()
+    system = DFlashSystem("t", training.backbone, frozenset({1}), training.drafter)
+    for text, document in enumerate(picked):
+        for block, anchor in enumerate(batch.anchors[text].tolist()):
+            prefix = tuple(document.tokens[: anchor + 1].tolist())
+            marginals = system.start(prefix, 64).draft(prefix[-1], 4, top_k=VOCAB).marginals
+            for row, (ids, log_q) in enumerate(zip(marginals.token_ids, marginals.log_q, strict=True)):
+                expected = torch.log_softmax(logits[text, block, row], -1)[list(ids)]
+                torch.testing.assert_close(torch.tensor(log_q), expected, atol=2e-5, rtol=0)
+
+
+def test_a_dflash_mask_learns_the_token_at_its_own_place() -> None:
+    document = documents()[0]
+    batch = draw_batch([document], blocks=8, masks=4, ahead=0, random=np.random.default_rng(1))
+    for block, anchor in enumerate(batch.anchors[0].tolist()):
+        for j in range(4):
+            place = anchor + 1 + j
+            assert bool(batch.known[0, block, j]) == (place < len(document.tokens))
+            if place < len(document.tokens):
+                label = document.label_ids[place - document.answer_start]
+                assert batch.label_ids[0, block, j].tolist() == label.tolist()
+
+
+def test_the_dflash_drafter_learns_and_the_target_does_not(tmp_path: Path) -> None:
+    training = dflash_trainer()
+    before = [parameter.clone() for parameter in training.backbone.model.parameters()]
+    first = held_loss(training).item()
+    for _ in range(25):
+        training.train_step()
+    assert held_loss(training).item() < first
+    for old, new in zip(before, training.backbone.model.parameters(), strict=True):
+        assert torch.equal(old, new)
+    training.drafter.save(tmp_path)
+    warm = DFlashTrainer(training.backbone, documents(), training.recipe, init=tmp_path)  # type: ignore[arg-type]
+    assert held_loss(warm).item() == pytest.approx(held_loss(training).item(), rel=0.02)
+
+
+def test_feature_layers_are_z_labs_choice() -> None:
+    assert layer_ids(36, 5) == (1, 9, 17, 25, 33)
+    assert layer_ids(30, 5)[-1] == 27

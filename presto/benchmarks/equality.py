@@ -72,36 +72,53 @@ class Judge:
         return Difference(position, ours[position], theirs[position], gap)
 
 
+@dataclass
+class Count:
+    """Outcomes of one pair and method."""
+
+    equal: int = 0
+    ties: int = 0
+    different: int = 0
+
+
 def main(
     data: Annotated[list[str], typer.Option(help="PATH:N, several times.")],
-    system: str = "smollm2-gated",
+    system: Annotated[list[str], typer.Option(help="Embedded pairs; several times.")] = ["smollm2-gated"],  # noqa: B006
     dtype: str = "float32",
     temperature: float = 0.0,
     seed: int = 0,
     max_new_tokens: int = 128,
     budget: int = 32,
 ) -> None:
-    """Compare linear, blind and presto with the reference on every prompt."""
-    pair, judge = load(system, dtype), Judge()
+    """Compare ar, linear, blind and presto of every pair with one reference per prompt."""
+    pairs, judge = [load(name, dtype) for name in system], Judge()
     config = make_config(temperature=temperature, seed=seed, max_new_tokens=max_new_tokens, budget=budget)
-    methods = [method for method in get_args(Method) if method != "ar" or temperature == 0]
-    equal, ties, failures = dict.fromkeys(methods, 0), 0, 0
     prompts = [prompt for source in data for prompt in load_prompts(source)]
+    counts = {(pair.spec.name, method): Count() for pair in pairs for method in get_args(Method)}
     for number, prompt in enumerate(prompts):
-        ids = pair.encode(prompt.text)
-        reference = generate(pair, ids, config) if temperature == 0 else decoded(pair, prompt.text, "ar", config)
-        for method in methods:
-            difference = judge.difference(ids, decoded(pair, prompt.text, method, config), reference)
-            if difference is None:
-                equal[method] += 1
-                continue
-            tie = difference.gap <= TIE and temperature == 0
-            ties, failures = ties + tie, failures + (not tie)
-            typer.echo(f"prompt {number + 1}, {method}: {difference} {'tie' if tie else 'DIFFERENT'}")
-    shown = ", ".join(f"{method} {count}/{len(prompts)}" for method, count in equal.items())
-    reference_name = "transformers generate" if temperature == 0 else f"autoregressive, T = {temperature}, seed {seed}"
-    typer.echo(f"{dtype}, {max_new_tokens} tokens, equal to {reference_name}: {shown}; ties {ties}, other {failures}")
-    sys.exit(1 if failures else 0)
+        ids = pairs[0].encode(prompt.text)
+        reference = generate(pairs[0], ids, config) if temperature == 0 else None
+        reference = reference or decoded(pairs[0], prompt.text, "ar", config)
+        for pair in pairs:
+            for method in get_args(Method):
+                if method == "ar" and (pair is not pairs[0] or temperature > 0):
+                    continue  # the same computation: one target, no drafter
+                difference = judge.difference(ids, decoded(pair, prompt.text, method, config), reference)
+                count = counts[pair.spec.name, method]
+                tie = difference is not None and difference.gap <= TIE and temperature == 0
+                count.equal += difference is None
+                count.ties += tie
+                count.different += difference is not None and not tie
+                if difference is not None:
+                    verdict = "tie" if tie else "DIFFERENT"
+                    typer.echo(f"prompt {number + 1}, {pair.spec.name} {method}: {difference} {verdict}")
+        typer.echo(f"prompt {number + 1} of {len(prompts)}, {len(reference)} tokens", err=True)
+    name = "transformers generate" if temperature == 0 else f"autoregressive, T = {temperature}, seed {seed}"
+    typer.echo(f"{dtype}, {max_new_tokens} tokens, {len(prompts)} prompts, equal to {name}:")
+    for (pair_name, method), count in counts.items():
+        if count.equal + count.ties + count.different:
+            typer.echo(f"{pair_name:18} {method:7} equal {count.equal}, ties {count.ties}, other {count.different}")
+    sys.exit(any(count.different for count in counts.values()))
 
 
 if __name__ == "__main__":

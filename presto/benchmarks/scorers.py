@@ -12,12 +12,14 @@ from itertools import product
 from typing import Annotated
 
 import numpy as np
+import torch
 import typer
 
 from presto.models.registry import Pair, load
 from presto.ngram import NgramModel
 from presto.prompts import load_prompts
-from presto.records import DecodeConfig, Marginals
+from presto.protocols import Session
+from presto.records import DecodeConfig, Marginals, Tree
 from presto.replay import counterfactual, oracle_length
 from presto.statistics import estimate
 
@@ -26,39 +28,49 @@ from presto.statistics import estimate
 class Reference:
     """The target's greedy text after a prompt, and the marginals drafted from each anchor in it.
 
-    ``marginals[i]`` was drafted with anchor ``text[prompt + i - 1]``, whose exact next token is ``text[prompt + i]``.
+    ``marginals[i]`` was drafted with anchor ``text[prompt + i - 1]``. ``exact`` is 1 if such a pass also yields the
+    next token exactly (gated self-speculation): the tree then starts behind it.
     """
 
     text: tuple[int, ...]
     prompt: int
+    exact: int
     marginals: tuple[Marginals, ...]
 
 
 def write_reference(pair: Pair, prompt: str, config: DecodeConfig) -> Reference:
-    """Decode greedily by drafting passes alone: each yields the exact next token and the marginals behind it."""
+    """Decode greedily token by token, drafting at every one."""
     text = list(pair.encode(prompt))
-    start, marginals = len(text), list[Marginals]()
+    start, marginals, exact = len(text), list[Marginals](), 0
     session = pair.system.start(tuple(text), start + config.max_new_tokens + config.draft_length + 2)
+    length = min(config.draft_length, pair.system.max_draft)
     while len(text) < start + config.max_new_tokens and not (len(text) > start and text[-1] in pair.system.eos_ids):
-        draft = session.draft(text[-1], config.draft_length, config.top_k)
-        assert draft.exact is not None, "this comparison needs a pair whose drafting pass is exact"
+        draft = session.draft(text[-1], length, config.top_k)
         marginals.append(draft.marginals)
-        text.append(int(draft.exact.argmax()))
-    return Reference(tuple(text), start, tuple(marginals))
+        exact = int(draft.exact is not None)
+        logits = draft.exact if draft.exact is not None else _step(session, text[-1])
+        text.append(int(logits.argmax()))
+    return Reference(tuple(text), start, exact, tuple(marginals))
+
+
+def _step(session: Session, anchor: int) -> torch.Tensor:
+    """The target's logits after the anchor, which joins the cache."""
+    logits = session.verify(session.plan(Tree(tokens=(anchor,))))
+    session.commit(())
+    return logits[0]
 
 
 def play(reference: Reference, pair: Pair, config: DecodeConfig) -> float:
-    """τ of ``config`` on a reference: exact token, accepted path and bonus per round, never past the end."""
+    """τ of ``config`` on a reference: exact token if any, accepted path and bonus per round, never past the end."""
     table = pair.table if config.static_ngram else None
     ngram = NgramModel(pair.system.vocab, table, online=config.online_ngram, order=config.order)
     place, rounds, seen = reference.prompt, 0, 0
     while place < len(reference.text):
-        ngram.extend(reference.text[seen : place + 1])
-        seen = place + 1
-        _, accepted = counterfactual(
-            reference.marginals[place - reference.prompt], reference.text, place, ngram, config
-        )
-        place = min(len(reference.text), place + len(accepted) + 2)
+        root = place - 1 + reference.exact
+        ngram.extend(reference.text[seen : root + 1])
+        seen = root + 1
+        _, accepted = counterfactual(reference.marginals[place - reference.prompt], reference.text, root, ngram, config)
+        place = min(len(reference.text), root + len(accepted) + 2)
         rounds += 1
     return (len(reference.text) - reference.prompt) / rounds
 
@@ -67,8 +79,8 @@ def oracle(reference: Reference, k: int) -> float:
     """τ of the oracle@k on a reference."""
     place, rounds = reference.prompt, 0
     while place < len(reference.text):
-        marginals = reference.marginals[place - reference.prompt]
-        place = min(len(reference.text), place + 1 + oracle_length(marginals, reference.text[place + 1 :], k))
+        marginals, behind = reference.marginals[place - reference.prompt], place + reference.exact
+        place = min(len(reference.text), behind + oracle_length(marginals, reference.text[behind:], k))
         rounds += 1
     return (len(reference.text) - reference.prompt) / rounds
 

@@ -6,9 +6,10 @@ block alike, without a mask; row j of the block predicts position start + j. Emb
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -88,12 +89,22 @@ class DFlashAttention(nn.Module):
         keys, _ = apply_rotary_pos_emb(keys, keys, *rotation)
         return keys, self._heads(self.v_proj(rows)).transpose(1, 2)
 
-    def forward(self, block: torch.Tensor, rotation: Any, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self, block: torch.Tensor, rotation: Any, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+    ) -> torch.Tensor:
         queries = self.q_norm(self._heads(self.q_proj(block))).transpose(1, 2)
         queries, _ = apply_rotary_pos_emb(queries, queries, *rotation)
-        mixed = nn.functional.scaled_dot_product_attention(queries, keys, values, enable_gqa=True)
+        mixed = nn.functional.scaled_dot_product_attention(queries, keys, values, mask, enable_gqa=True)
         output: torch.Tensor = self.o_proj(mixed.transpose(1, 2).flatten(2))
         return output
+
+
+class ContextLayer(Protocol):
+    """Keys and values of the context of one layer, to which a block's rows are added for one pass."""
+
+    def update(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """All keys and values the block's rows see, theirs last."""
+        ...
 
 
 class DFlashLayer(nn.Module):
@@ -106,10 +117,12 @@ class DFlashLayer(nn.Module):
         self.input_layernorm = Qwen3RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
         self.post_attention_layernorm = Qwen3RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
 
-    def forward(self, block: torch.Tensor, rotation: Any, cache: TailLayer) -> torch.Tensor:
+    def forward(
+        self, block: torch.Tensor, rotation: Any, context: ContextLayer, mask: torch.Tensor | None
+    ) -> torch.Tensor:
         rows = self.input_layernorm(block)
-        keys, values = cache.update(*self.self_attn.keys_values(rows, rotation))
-        block = block + self.self_attn(rows, rotation, keys, values)
+        keys, values = context.update(*self.self_attn.keys_values(rows, rotation))
+        block = block + self.self_attn(rows, rotation, keys, values, mask)
         output: torch.Tensor = block + self.mlp(self.post_attention_layernorm(block))
         return output
 
@@ -127,26 +140,24 @@ class DFlashDrafter(nn.Module):
         self.norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
         self.rotary = Qwen3RotaryEmbedding(sizes)
 
-    def rotation(self, start: int, rows: int) -> Any:
-        """Cosines and sines of ``rows`` absolute positions from ``start``."""
-        weight = self.fc.weight
-        return self.rotary(weight, torch.arange(start, start + rows, device=weight.device)[None])
+    def context(self, features: torch.Tensor, positions: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Every layer's keys and values of committed tokens: features ``[B, rows, layers · H]``, ``[B, rows]``."""
+        rows = self.hidden_norm(self.fc(features))
+        rotation = self.rotary(rows, positions)
+        return [layer.self_attn.keys_values(rows, rotation) for layer in self.layers]  # type: ignore[union-attr,operator]
 
-    def remember(self, features: torch.Tensor, cache: list[TailLayer]) -> None:
-        """Add the features ``[rows, layers · H]`` of newly committed tokens to the context's keys and values."""
-        context = self.hidden_norm(self.fc(features))[None]
-        rotation = self.rotation(cache[0].committed, len(features))
-        for layer, kept in zip(self.layers, cache, strict=True):
-            assert isinstance(layer, DFlashLayer)
-            kept.update(*layer.self_attn.keys_values(context, rotation))
-            kept.keep(slice(0), len(features))
-
-    def forward(self, block: torch.Tensor, cache: list[TailLayer]) -> torch.Tensor:
-        """Final hidden states of the block ``[rows, H]`` that follows the cached context; the cache is not extended."""
-        rotation, rows = self.rotation(cache[0].committed, len(block)), block[None]
-        for layer, kept in zip(self.layers, cache, strict=True):
-            rows = layer(rows, rotation, kept)
-        output: torch.Tensor = self.norm(rows)[0]
+    def forward(
+        self,
+        block: torch.Tensor,
+        positions: torch.Tensor,
+        context: Sequence[ContextLayer],
+        mask: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """Final hidden states of block rows ``[B, rows, H]`` at ``positions [B, rows]``; all see all without a mask."""
+        rotation, rows = self.rotary(block, positions), block
+        for layer, seen in zip(self.layers, context, strict=True):
+            rows = layer(rows, rotation, seen, mask)
+        output: torch.Tensor = self.norm(rows)
         return output
 
     def save(self, folder: Path) -> None:
@@ -198,11 +209,19 @@ class DFlashSession(TargetSession):
         super().__init__(system.backbone, prompt_ids, capacity)
 
     def observe(self, features: torch.Tensor) -> None:
-        self.drafter.remember(features, self.context)
+        keys_values = self.drafter.context(features[None], self._positions(len(features)))
+        for kept, (keys, values) in zip(self.context, keys_values, strict=True):
+            kept.update(keys, values)
+            kept.keep(slice(0), len(features))
+
+    def _positions(self, rows: int) -> torch.Tensor:
+        """The positions ``[1, rows]`` behind the context."""
+        start = self.context[0].committed
+        return torch.arange(start, start + rows, device=self.backbone.device)[None]
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
-        """One drafter pass over the anchor and ``length`` masks."""
-        ids = torch.tensor([anchor] + [self.drafter.config.mask_token_id] * length, device=self.backbone.device)
-        hidden = self.drafter(self.backbone.embeddings(ids), self.context)
+        """One drafter pass over the anchor and ``length`` masks; the context is not extended."""
+        ids = torch.tensor([[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device)
+        hidden = self.drafter(self.backbone.embeddings(ids), self._positions(length + 1), self.context)[0]
         return Draft(marginals_from(self.backbone.logits(hidden[1:]), top_k), None, forwards=0)

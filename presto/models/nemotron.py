@@ -8,7 +8,7 @@ LoRA off. Implemented from the public description.
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from safetensors.torch import load_file
@@ -17,7 +17,7 @@ from transformers import Ministral3Config, Ministral3ForCausalLM
 from presto.marginals import marginals_from
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
-from presto.models.target import TargetSession, TargetSystem
+from presto.models.selfspec import SelfSpeculativeSession, SelfSpeculativeSystem
 from presto.protocols import Draft
 
 MODEL_TYPE = "nemotron_labs_diffusion"
@@ -66,46 +66,31 @@ def load_model(folder: Path, dtype: torch.dtype) -> Ministral3ForCausalLM:
     return model
 
 
-class NemotronSystem(TargetSystem):
+class NemotronSystem(SelfSpeculativeSystem):
     """One checkpoint in both roles, drafting linearly (one block ahead of every verification)."""
 
     mode = "linear"
-
-    def __init__(
-        self, name: str, backbone: Backbone, eos_ids: frozenset[int], adapter: LowRankAdapter, mask_token_id: int
-    ) -> None:
-        super().__init__(name, backbone, eos_ids)
-        self.adapter = adapter.to(backbone.device, backbone.dtype).requires_grad_(False)
-        self.mask_token_id, self.max_draft = mask_token_id, BLOCK - 1
+    max_draft = BLOCK - 1
 
     @classmethod
-    def load(cls, name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> "NemotronSystem":
+    def load(cls, name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Self:
         """Read a checkpoint folder with its ``linear_spec_lora``."""
         raw = read_config(folder)
         backbone = Backbone(load_model(folder, dtype).to(device))
         adapter = LowRankAdapter.load(backbone.model, folder / LORA_FOLDER, prefix=_PREFIXES[0])
         eos = raw["eos_token_id"]
-        return cls(name, backbone, frozenset(eos if isinstance(eos, list) else [eos]), adapter, raw["mask_token_id"])
+        mask = backbone.embeddings.weight[raw["mask_token_id"]]
+        return cls(name, backbone, frozenset(eos if isinstance(eos, list) else [eos]), adapter, mask)
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "NemotronSession":
-        return NemotronSession(self, prompt_ids, capacity + BLOCK)
+        return NemotronSession(self, prompt_ids, capacity)
 
 
-class NemotronSession(TargetSession):
+class NemotronSession(SelfSpeculativeSession):
     """One sequence; the seed's K/V is written by the verification that follows, never by a draft."""
-
-    def __init__(self, system: NemotronSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
-        super().__init__(system.backbone, prompt_ids, capacity)
-        self.system = system
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One pass over the seed and ``length`` masks, all rows adapted and seeing each other."""
-        backbone, committed, rows = self.backbone, self.cache.committed, length + 1
-        device = backbone.device
-        ids = torch.tensor([anchor] + [self.system.mask_token_id] * length, device=device)
-        positions = torch.arange(committed, committed + rows, device=device)
-        mask = torch.ones(rows, committed + rows, dtype=torch.bool, device=device)
-        with self.system.adapter.acting_on(torch.ones(1, dtype=backbone.dtype, device=device)):
-            hidden = backbone.hidden(backbone.embeddings(ids)[None], positions[None], mask[None], self.cache)[0]
-        return Draft(marginals_from(backbone.logits(hidden[1:]), top_k), None, forwards=1)
+        hidden = self.block(anchor, length, plain_seed=False)
+        return Draft(marginals_from(self.backbone.logits(hidden[1:]), top_k), None, forwards=1)

@@ -1,49 +1,46 @@
 """Quadratic self-speculation: one forward verifies a tree and already drafts behind every node of it.
 
 Each node carries its own mask rows, which see the node's path and each other. Whichever node turns out to be the last
-accepted one, its masks have drafted what follows the bonus token, so a round costs a single pass of N + 1 + (N + 1)·D
-rows (Nemotron-Labs-Diffusion, arXiv 2607.05722, has this for a chain; here for a tree and a gated pair).
+accepted one, its masks have drafted what follows the bonus token, so a round costs a single pass of N + 1 nodes with
+their masks (Nemotron-Labs-Diffusion, arXiv 2607.05722, has this for a chain; here for a tree).
 """
 
 import torch
 
 from presto.marginals import marginals_from
-from presto.models.selfspec import GatedSession, GatedSystem
+from presto.models.nemotron import NemotronSession, NemotronSystem
+from presto.models.selfspec import GatedSession, GatedSystem, SelfSpeculativeSession, SelfSpeculativeSystem
 from presto.protocols import Draft, TreeInput
 from presto.records import Tree
 from presto.tree import ancestor_mask, depths
 
 
-class QuadraticSystem(GatedSystem):
-    """A gated pair that drafts while it verifies."""
+class QuadraticSession(SelfSpeculativeSession):
+    """One sequence; between rounds it holds the hidden states of the last accepted node's masks.
 
-    mode = "quadratic"
+    The first ``bonus_masks`` masks of a node predict the bonus token itself, which the node's own row decides exactly.
+    """
 
-    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "QuadraticSession":
-        return QuadraticSession(self, prompt_ids, capacity)
+    bonus_masks = 0
 
-
-class QuadraticSession(GatedSession):
-    """One sequence; between rounds it holds the hidden states of the last accepted node's masks ``[D, H]``."""
-
-    def __init__(self, system: QuadraticSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
+    def __init__(self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
         super().__init__(system, prompt_ids, capacity)
-        self.length = 0  # masks per node
-        self.drafted: torch.Tensor | None = None  # by every node of the last tree [N + 1, D, H]
+        self.masks = 0  # per node
+        self.drafted: torch.Tensor | None = None  # by every node of the last tree [N + 1, masks, H]
         self.waiting: torch.Tensor | None = None  # by its last accepted node [D, H]
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """The marginals drafted by the last verification; only the first round needs a pass of its own."""
         if self.waiting is None:
-            self.length = length
-            return super().draft(anchor, length, top_k)
+            self.masks = length + self.bonus_masks if length else 0
+            return super().draft(anchor, length, top_k)  # type: ignore[no-any-return, misc]
         logits = self.backbone.logits(self.waiting[:length])
         return Draft(marginals_from(logits, top_k), None, forwards=0)
 
     def plan(self, tree: Tree) -> TreeInput:
-        """The tree's rows, then ``length`` masks for each of them in node order."""
-        plain, nodes, masks = super().plan(tree), len(tree.tokens), self.length
+        """The tree's rows, then the masks of each of them in node order."""
+        plain, nodes, masks = super().plan(tree), len(tree.tokens), self.masks
         if masks == 0:
             return plain
         owner = torch.arange(nodes).repeat_interleave(masks)
@@ -69,11 +66,39 @@ class QuadraticSession(GatedSession):
         gate[:nodes] = 0
         with self.system.adapter.acting_on(gate):
             hidden = self.backbone.hidden(embeds[None], plan.positions[None], plan.mask[None], self.cache)[0]
-        self.drafted = hidden[nodes:].reshape(nodes, self.length, hidden.shape[-1])
+        self.drafted = hidden[nodes:].reshape(nodes, self.masks, hidden.shape[-1])
         return self.backbone.logits(hidden[:nodes])
 
     @torch.inference_mode()
     def commit(self, nodes: tuple[int, ...]) -> None:
         super().commit(nodes)
         assert self.drafted is not None
-        self.waiting = self.drafted[nodes[-1] if nodes else 0]
+        self.waiting = self.drafted[nodes[-1] if nodes else 0, self.bonus_masks :]
+
+
+class QuadraticGatedSession(QuadraticSession, GatedSession):
+    """Mask 1 of a gated pair predicts the token after the bonus: none is wasted."""
+
+
+class QuadraticNemotronSession(QuadraticSession, NemotronSession):
+    """Mask 1 stands where the bonus token will and predicts it; the masks behind it draft."""
+
+    bonus_masks = 1
+
+
+class QuadraticGatedSystem(GatedSystem):
+    """A gated pair that drafts while it verifies."""
+
+    mode = "quadratic"
+
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticGatedSession:
+        return QuadraticGatedSession(self, prompt_ids, capacity)
+
+
+class QuadraticNemotronSystem(NemotronSystem):
+    """Nemotron-Labs-Diffusion drafting while it verifies."""
+
+    mode = "quadratic"
+
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticNemotronSession:
+        return QuadraticNemotronSession(self, prompt_ids, capacity)

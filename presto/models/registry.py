@@ -1,82 +1,129 @@
-"""Named pairs of target and drafter, loaded once per process."""
+"""From a pair's specification to a loaded pair, once per process."""
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 from presto.device import keep_freed_memory, pick_device, pick_dtype
 from presto.models.backbone import Backbone
-from presto.models.quadratic import QuadraticSystem
+from presto.models.catalogue import ASSETS, MODES, Mode, PairSpec, find, names
+from presto.models.dflash import DFlashDrafter, DFlashSystem
+from presto.models.nemotron import MODEL_TYPE, NemotronSystem
+from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.selfspec import GatedSystem
-from presto.models.weights import embedded_target
+from presto.models.sources import resolve
 from presto.ngram import NgramTable
 from presto.protocols import System
 from presto.search import warm_up
 from presto.text import Text
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
-ADAPTER = ASSETS / "models" / "smollm2-draft-adapter"
-TABLE = ASSETS / "ngram" / "smollm2.npz"
-
-
-@dataclass(frozen=True)
-class PairSpec:
-    """What is known of a pair before it is loaded."""
-
-    name: str
-    title: str
-    licence: str
+__all__ = ["Pair", "find", "load", "load_target", "local_pair", "names"]
+GATED = {"linear": GatedSystem, "quadratic": QuadraticGatedSystem}
+NEMOTRON = {"linear": NemotronSystem, "quadratic": QuadraticNemotronSystem}
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A loaded pair: the system that decodes, its tokenizer and the n-gram table of its target."""
+    """A loaded pair: the system that decodes, its tokenizer and the n-gram table of its target.
+
+    ``models`` names what was loaded: role → source, with the resolved revision of a hub repository.
+    """
 
     spec: PairSpec
     system: System
     text: Text
     table: NgramTable | None
+    models: tuple[tuple[str, str], ...] = ()
 
     def encode(self, prompt: str) -> tuple[int, ...]:
         """Prompt ids under the pair's chat template."""
-        return self.text.encode_chat(prompt)
+        return self.text.encode_chat(prompt, **self.spec.template)
 
 
-PAIRS = {
-    spec.name: spec
-    for spec in (
-        PairSpec("smollm2-gated", "SmolLM2-135M-Instruct, drafting for itself through a gated adapter", "Apache-2.0"),
-        PairSpec("smollm2-quadratic", "The same pair, drafting and verifying in one pass per round", "Apache-2.0"),
-    )
-}
+def local_pair(target: Path, drafter: Path | None = None, mode: str = "linear") -> PairSpec:
+    """The specification of checkpoints in local folders, recognised by their configuration files."""
+    chosen = next((known for known in MODES if known == mode), None)
+    if chosen is None:
+        raise ValueError(f"unknown mode {mode!r}: known modes are {', '.join(MODES)}")
+    spec = PairSpec(f"local:{target.name}", f"Checkpoint {target}", "nemotron", str(target), mode=chosen)
+    if _config(target, "config.json").get("model_type") == MODEL_TYPE:
+        return spec
+    if drafter is None:
+        raise ValueError(f"{target} does not draft for itself: give --drafter, a DFlash or a draft adapter folder")
+    spec = replace(spec, name=f"{spec.name}+{drafter.name}", drafter=str(drafter))
+    if (drafter / "adapter_config.json").is_file():
+        return replace(spec, kind="gated")
+    if "dflash_config" not in _config(drafter, "config.json"):
+        raise ValueError(f"{drafter} is no drafter: expected config.json with dflash_config, or adapter_config.json")
+    return _linear_only(replace(spec, kind="dflash"))
 
 
-def names() -> tuple[str, ...]:
-    """Names of the known pairs, the default first."""
-    return tuple(PAIRS)
+def _linear_only(spec: PairSpec) -> PairSpec:
+    mode: Mode = spec.mode
+    if mode != "linear":
+        raise ValueError(f"a DFlash pair has no {mode} mode: the drafter is a model of its own")
+    return spec
 
 
-def find(name: str) -> PairSpec:
-    """The pair called ``name``; ``ValueError`` lists the known ones."""
-    if name not in PAIRS:
-        raise ValueError(f"unknown pair {name!r}: known pairs are {', '.join(PAIRS)}")
-    return PAIRS[name]
+def _config(folder: Path, name: str) -> dict[str, object]:
+    path = folder / name
+    if not path.is_file():
+        raise ValueError(f"no checkpoint at {folder}: {name} is missing")
+    try:
+        raw = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from None
+    return raw if isinstance(raw, dict) else {}
+
+
+def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None) -> Pair:
+    """Load a pair onto this machine's device; what is not here yet is fetched first.
+
+    ``revision`` is the target's on the hub. ``ValueError`` and ``WeightsError`` say what to do in one sentence.
+    """
+    return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
 
 
 @lru_cache(maxsize=2)
-def load(name: str, dtype: str = "auto") -> Pair:
-    """Load a pair onto this machine's device; the target is fetched first if it is not here yet."""
-    spec = find(name)
+def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
+    target = resolve(spec.target, revision)
+    drafter = resolve(spec.drafter) if spec.drafter else target
     warm_up()
-    backbone, text = load_target(embedded_target(), dtype)
-    kind = QuadraticSystem if name == "smollm2-quadratic" else GatedSystem
-    system = kind.load(name, backbone, frozenset({text.tokenizer.eos_token_id}), ADAPTER)
-    return Pair(spec, system, text, NgramTable.load(TABLE) if TABLE.exists() else None)
+    system, text = _system(spec, target.folder, drafter.folder, dtype)
+    path = ASSETS / "ngram" / spec.table
+    table = NgramTable.load(path) if spec.table and path.exists() else None
+    return Pair(spec, system, text, table, (("target", target.label), ("drafter", drafter.label)))
+
+
+def _system(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> tuple[System, Text]:
+    if spec.kind == "nemotron":
+        device = pick_device()
+        system: System = NEMOTRON[spec.mode].load(spec.name, target, device, pick_dtype(dtype, device))
+        return system, load_text(target)
+    backbone, text = load_target(target, dtype)
+    eos = frozenset({text.tokenizer.eos_token_id, *_generation_ends(backbone)})
+    if spec.kind == "gated":
+        return GATED[spec.mode].load(spec.name, backbone, eos, drafter), text
+    return DFlashSystem(spec.name, backbone, eos, DFlashDrafter.load(drafter)), text
+
+
+def _generation_ends(backbone: Backbone) -> list[int]:
+    """The ids at which transformers' ``generate`` ends for this checkpoint (Qwen3 has two)."""
+    ends = backbone.model.generation_config.eos_token_id
+    return list(ends) if isinstance(ends, list) else [] if ends is None else [ends]
+
+
+def load_text(folder: Path) -> Text:
+    """The tokenizer of a checkpoint folder."""
+    from transformers import AutoTokenizer
+
+    return Text(AutoTokenizer.from_pretrained(folder))
 
 
 def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
     """A transformers checkpoint folder as backbone and tokenizer, on the device and dtype of ``presto.device``."""
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
@@ -84,4 +131,4 @@ def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
     if device.type == "cpu":
         keep_freed_memory()
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=pick_dtype(dtype, device)).to(device)
-    return Backbone(model), Text(AutoTokenizer.from_pretrained(folder))
+    return Backbone(model), load_text(folder)

@@ -22,11 +22,8 @@ MASK_FILE = "mask_embedding.safetensors"
 MAX_MASKS = 31
 
 
-class GatedSystem(TargetSystem):
-    """A self-speculative pair: target, adapter, and the embedding ``[H]`` that stands for a token not yet known."""
-
-    mode = "gated"
-    max_draft = MAX_MASKS
+class SelfSpeculativeSystem(TargetSystem):
+    """A target, its draft adapter, and the embedding ``[H]`` that stands for a token not yet known."""
 
     def __init__(
         self,
@@ -40,6 +37,39 @@ class GatedSystem(TargetSystem):
         self.adapter = adapter.to(backbone.device, backbone.dtype).requires_grad_(False)
         self.mask_embedding = mask_embedding.to(backbone.device, backbone.dtype)
 
+
+class SelfSpeculativeSession(TargetSession):
+    """One sequence of a model that drafts for itself."""
+
+    def __init__(self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
+        super().__init__(system.backbone, prompt_ids, capacity)
+        self.system = system
+
+    def block(self, anchor: int, masks: int, plain_seed: bool) -> torch.Tensor:
+        """Hidden states ``[masks + 1, H]`` of a pass over anchor and masks; all rows see each other.
+
+        With ``plain_seed`` the anchor's row is the target's own: no adapter, and blind to the masks.
+        """
+        backbone, committed = self.backbone, self.cache.committed
+        device, rows = backbone.device, masks + 1
+        seed = backbone.embeddings(torch.tensor([anchor], device=device))
+        embeds = torch.cat([seed, self.system.mask_embedding.expand(masks, -1)])
+        positions = torch.arange(committed, committed + rows, device=device)
+        mask = torch.ones(rows, committed + rows, dtype=torch.bool, device=device)
+        gate = torch.ones(rows, 1, dtype=backbone.dtype, device=device)
+        if plain_seed:
+            mask[0, committed + 1 :] = False
+            gate[0] = 0
+        with self.system.adapter.acting_on(gate):
+            return backbone.hidden(embeds[None], positions[None], mask[None], self.cache)[0]
+
+
+class GatedSystem(SelfSpeculativeSystem):
+    """A pair whose adapter touches mask rows only."""
+
+    mode = "gated"
+    max_draft = MAX_MASKS
+
     @classmethod
     def load(cls, name: str, backbone: Backbone, eos_ids: frozenset[int], folder: Path) -> Self:
         """Attach the adapter folder written by ``save_draft_adapter``."""
@@ -49,29 +79,14 @@ class GatedSystem(TargetSystem):
         return GatedSession(self, prompt_ids, capacity)
 
 
-class GatedSession(TargetSession):
+class GatedSession(SelfSpeculativeSession):
     """One sequence of a gated pair."""
-
-    def __init__(self, system: GatedSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
-        super().__init__(system.backbone, prompt_ids, capacity)
-        self.system = system
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One pass over seed and ``length`` masks; the seed's K/V stays in the cache."""
-        backbone, committed = self.backbone, self.cache.committed
-        device, rows = backbone.device, length + 1
-        seed = backbone.embeddings(torch.tensor([anchor], device=device))
-        embeds = torch.cat([seed, self.system.mask_embedding.expand(length, -1)])
-        positions = torch.arange(committed, committed + rows, device=device)
-        mask = torch.ones(rows, committed + rows, dtype=torch.bool, device=device)
-        mask[0, committed + 1 :] = False
-        gate = torch.ones(rows, 1, dtype=backbone.dtype, device=device)
-        gate[0] = 0
-        with self.system.adapter.acting_on(gate):
-            hidden = backbone.hidden(embeds[None], positions[None], mask[None], self.cache)[0]
+        logits = self.backbone.logits(self.block(anchor, length, plain_seed=True))
         self.cache.keep([0])
-        logits = backbone.logits(hidden)
         return Draft(marginals_from(logits[1:], top_k), logits[0], forwards=1)
 
 

@@ -7,8 +7,11 @@ from presto.models.registry import load_target
 from presto.models.selfspec import save_draft_adapter
 from presto.models.weights import FOLDER, embedded_target
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
-from presto.training.selfgen import Writer, load_shards, write_shards
+from presto.training.dflash import DFlashRecipe, DFlashTrainer
+from presto.training.selfgen import Document, Writer, load_shards, write_shards
+from presto.training.trainer import Trainer
 
+DFLASH_MASK = "<empty_output>"  # a special token of the embedded target that no chat contains
 MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE = 64, 132, 0.7
 
 
@@ -22,11 +25,31 @@ def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> N
 
 def fit_adapter(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
     """Train to ``steps``, from the adapter folder ``init`` if given, and write the adapter folder with its curve."""
-    documents = load_shards(data)
-    if not documents:
-        raise ValueError(f"{data} holds no shards: run `python -m presto train data --out {data}` first")
+    documents = _documents(data)
     backbone, _ = load_target(embedded_target(), dtype)
     trainer = AdapterTrainer(backbone, documents, AdapterRecipe(steps=steps), init)
     trainer.run(checkpoint)
     save_draft_adapter(out, trainer.adapter, trainer.mask_embedding, FOLDER)
-    (out / "curve.json").write_text(json.dumps(trainer.curve, indent=0) + "\n")
+    _write_curve(out, trainer)
+
+
+def fit_dflash(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
+    """Train to ``steps``, from the drafter folder ``init`` if given, and write the drafter folder with its curve."""
+    documents = _documents(data)
+    backbone, text = load_target(embedded_target(), dtype)
+    mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
+    trainer = DFlashTrainer(backbone, documents, DFlashRecipe(steps=steps, mask_token_id=mask), init)
+    trainer.run(checkpoint)
+    trainer.drafter.save(out)
+    _write_curve(out, trainer)
+
+
+def _documents(data: Path) -> list[Document]:
+    documents = load_shards(data)
+    if not documents:
+        raise ValueError(f"{data} holds no shards: run `python -m presto train data --out {data}` first")
+    return documents
+
+
+def _write_curve(folder: Path, trainer: Trainer) -> None:
+    (folder / "curve.json").write_text(json.dumps(trainer.curve, indent=0) + "\n")

@@ -1,0 +1,160 @@
+"""The registry: public layouts load by folder through the path the real checkpoints take, refusals are sentences."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from presto.decode import autoregressive, decode
+from presto.models import sources
+from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, find
+from presto.models.dflash import DFlashConfig, DFlashDrafter
+from presto.models.registry import Pair, load, local_pair
+from presto.models.weights import WeightsError
+from presto.records import DecodeConfig
+from presto.runs import finished
+from tests.test_nemotron import write_checkpoint
+
+WORDS, TEMPLATE = (
+    ("<pad>", "<end>", *"abcdefghijklmnopqrstuvwxyz"),
+    "{% for m in messages %}{{ m.content }}{% endfor %}",
+)
+
+
+def write_tokenizer(folder: Path) -> None:
+    backend = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<pad>"))
+    backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>", pad_token="<pad>")
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(folder)
+
+
+@pytest.fixture(scope="module")
+def qwen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A random Qwen3 target and a DFlash drafter, each in its public layout."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("qwen")
+    sizes = {
+        "vocab_size": 28, "hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "head_dim": 8,
+        "num_key_value_heads": 1, "max_position_embeddings": 256, "initializer_range": 0.4, "eos_token_id": 1,
+    }  # fmt: skip
+    target = Qwen3ForCausalLM(Qwen3Config(num_hidden_layers=4, **sizes))
+    target.save_pretrained(folder / "target")
+    write_tokenizer(folder / "target")
+    drafter = DFlashDrafter(DFlashConfig(6, 4, 27, (0, 2), Qwen3Config(num_hidden_layers=2, **sizes)))
+    for parameter in drafter.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    drafter.save(folder / "drafter")
+    return folder / "target", folder / "drafter"
+
+
+@pytest.fixture(scope="module")
+def nemotron(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nemotron")
+    write_checkpoint(folder)
+    write_tokenizer(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=["dflash", "nemotron", "nemotron-quadratic"])
+def pair(request: pytest.FixtureRequest, qwen: tuple[Path, Path], nemotron: Path) -> Pair:
+    if request.param == "dflash":
+        return load(local_pair(*qwen), "float32")
+    return load(local_pair(nemotron, mode="quadratic" if "quadratic" in request.param else "linear"), "float32")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    prompt=st.text("abcdefgh", min_size=1, max_size=12),
+    scorer=st.sampled_from(("blind", "pmi", "mixture")),
+    search=st.sampled_from(("linear", "beam", "best_first")),
+    budget=st.integers(1, 10),
+    temperature=st.sampled_from((0.0, 0.9)),
+)
+def test_public_layouts_decode_losslessly(
+    pair: Pair, prompt: str, scorer: str, search: str, budget: int, temperature: float
+) -> None:
+    config = DecodeConfig(
+        scorer=scorer, search=search, budget=budget, temperature=temperature, max_new_tokens=12, draft_length=5
+    )  # type: ignore[arg-type]
+    ids = pair.encode(prompt)
+    ours = [token for round_ in decode(pair.system, ids, config) for token in round_.committed]
+    assert ours == [token for round_ in autoregressive(pair.system, ids, config) for token in round_.committed]
+
+
+def test_a_trace_names_the_pair_its_mode_and_what_was_loaded(pair: Pair) -> None:
+    trace = finished(pair, "abc", "presto", DecodeConfig(max_new_tokens=4))
+    assert (trace.system, trace.mode) == (pair.spec.name, pair.system.mode)
+    assert trace.models.keys() == {"target", "drafter"}
+    assert trace.template == "chat"
+
+
+def test_folders_are_recognised_by_their_configuration(qwen: tuple[Path, Path], nemotron: Path, tmp_path: Path) -> None:
+    target, drafter = qwen
+    assert local_pair(target, drafter).kind == "dflash"
+    assert local_pair(nemotron, mode="quadratic").kind == "nemotron"
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert local_pair(target, tmp_path).kind == "gated"
+    with pytest.raises(ValueError, match="does not draft for itself"):
+        local_pair(target)
+    with pytest.raises(ValueError, match="is no drafter"):
+        local_pair(target, target)
+    with pytest.raises(ValueError, match=r"config\.json is missing"):
+        local_pair(tmp_path / "absent", drafter)
+    with pytest.raises(ValueError, match="no quadratic mode"):
+        local_pair(target, drafter, "quadratic")
+    with pytest.raises(ValueError, match="known modes"):
+        local_pair(target, drafter, "cubic")
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(ValueError, match="not JSON"):
+        local_pair(tmp_path, drafter)
+
+
+def test_missing_and_unexpected_tensors_are_named(nemotron: Path, tmp_path: Path) -> None:
+    write_checkpoint(tmp_path)
+    write_tokenizer(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    with pytest.raises(ValueError, match=r"missing .*layers\.2"):
+        load(local_pair(tmp_path), "float32")
+
+
+def test_every_known_pair_says_what_it_is() -> None:
+    assert {"smollm2-gated", "smollm2-quadratic", "smollm2-dflash", "qwen3-4b-dflash", "qwen3-8b-dflash"} <= set(PAIRS)
+    assert {f"nemotron-{size}{mode}" for size in ("3b", "8b") for mode in ("", "-quadratic")} <= set(PAIRS)
+    for name, spec in PAIRS.items():
+        assert find(name).licence != "unknown"
+        assert spec.gigabytes > 0
+        assert spec.target == EMBEDDED or spec.target.count("/") == 1
+    assert PAIRS["qwen3-8b-dflash"].template == {"enable_thinking": False}
+    assert "thinking off" in PAIRS["qwen3-8b-dflash"].template_name
+    with pytest.raises(ValueError, match="known pairs are"):
+        find("gpt")
+
+
+def offline(*_: object, **__: object) -> str:
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    raise LocalEntryNotFoundError("cannot reach the hub")
+
+
+def test_an_unreachable_hub_is_answered_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
+    with pytest.raises(WeightsError, match=r"^Qwen/Qwen3-8B at revision v1 could not be fetched: .*local folder\.$"):
+        sources.resolve("Qwen/Qwen3-8B", "v1")
+
+
+def test_the_resolved_revision_is_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    snapshot = tmp_path / "snapshots" / "0123abc"
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(snapshot))
+    assert sources.resolve("Qwen/Qwen3-8B").label == "Qwen/Qwen3-8B@0123abc"
+
+
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no checkpoint at"):
+        load(PairSpec("x", "", "dflash", str(tmp_path), str(tmp_path)))
