@@ -132,14 +132,15 @@ def where(pair: Pair) -> dict[str, str]:
 def table(result: dict[str, Any]) -> str:
     """The result's headline figures as a text table."""
     lines = [
-        f"{'method':8} {'tau macro [95 %]':22} {'tokens/s':>9} {'x AR':>6} {'x linear':>9} {'overhead':>9}  equal to AR"
+        f"{'method':8} {'tau macro [95 %]':22} {'per pass':>8} {'tokens/s':>9} {'x AR':>6} {'x linear':>9} "
+        f"{'overhead':>9}  equal to AR"
     ]
     for name, row in result["methods"].items():
         tau, equal = row["tau_macro"], row["equal_to_ar"]
         ratios = [f"{row[key]['value']:.2f}" if row[key] else "-" for key in ("ratio_to_ar", "ratio_to_linear")]
         lines.append(
             f"{name:8} {tau['value']:.3f} [{tau['low']:.3f}, {tau['high']:.3f}] "
-            f"{row['tokens_per_second']['value']:10.1f} {ratios[0]:>6} {ratios[1]:>9} "
+            f"{row['tokens_per_forward']:9.2f} {row['tokens_per_second']['value']:9.1f} {ratios[0]:>6} {ratios[1]:>9} "
             f"{row['overhead_share']['value']:9.2%}  {equal or '-'}"
         )
     for name, gap in result["differences"].items():

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {  # field of DecodeConfig → its option
     "order": Order,
     "top_k": Annotated[int, typer.Option(help="Candidates per position.")],
     "beam_width": Annotated[int, typer.Option(help="Width of the beam search.")],
-    "budget": Annotated[int, typer.Option(help="Nodes of the draft tree.")],
+    "budget": Annotated[int | None, typer.Option(help="Nodes of the draft tree; default: the pair's usual number.")],
     "draft_length": Annotated[int, typer.Option(help="Drafted positions per round.")],
     "correct_first": Annotated[bool, typer.Option(help="Apply the correction on the tree's first level too.")],
     "static_ngram": Annotated[bool, typer.Option(help="Count the text the target wrote beforehand.")],
@@ -76,27 +76,24 @@ def _choice(
     return PairChoice(local_pair(target, drafter, mode), dtype, None)
 
 
-def _plain(value: Any) -> Any:
-    """A setting's default as an option's: no stop strings are no list."""
-    return None if value == () else value
-
-
 def configurable(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command all options of ``PAIR`` and ``SETTINGS``; it receives them as ``choice`` and ``config``."""
     own = [p for p in inspect.signature(command).parameters.values() if p.name not in ("choice", "config")]
-    keyword, default = inspect.Parameter.KEYWORD_ONLY, DecodeConfig()
-    pair = [inspect.Parameter(n, keyword, default=d, annotation=kind) for n, (kind, d) in PAIR.items()]
-    run = [
-        inspect.Parameter(n, keyword, default=_plain(getattr(default, n)), annotation=kind)
-        for n, kind in SETTINGS.items()
-    ]
+    defaults = asdict(DecodeConfig()) | {"budget": None, "stop": None}
+    shared = [(name, default, kind) for name, (kind, default) in PAIR.items()]
+    shared += [(name, defaults[name], kind) for name, kind in SETTINGS.items()]
 
     def wrapped(**options: Any) -> None:
         choice = _choice(**{name: options.pop(name) for name in PAIR})
-        settings = {name: options.pop(name) for name in SETTINGS}
-        command(choice=choice, config=make_config(**settings | {"stop": tuple(settings["stop"] or ())}), **options)
+        given = {name: options.pop(name) for name in SETTINGS}
+        usual = {"stop": (), "budget": choice.spec.budget}
+        settings = given | {name: value for name, value in usual.items() if given[name] is None}
+        settings["stop"] = tuple(settings["stop"])
+        command(choice=choice, config=make_config(**settings), **options)
 
-    parameters = [p.replace(kind=keyword) for p in own] + pair + run
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [p.replace(kind=keyword) for p in own]
+    parameters += [inspect.Parameter(name, keyword, default=value, annotation=kind) for name, value, kind in shared]
     wrapped.__name__, wrapped.__doc__ = command.__name__, command.__doc__
     wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapped.__annotations__ = {p.name: p.annotation for p in parameters}
