@@ -144,18 +144,24 @@ def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) ->
         torch.testing.assert_close(loaded.state_dict()[name], tensor.float(), atol=1e-2, rtol=1e-2)
 
 
-def test_the_true_8b_shapes_without_allocating() -> None:
+@pytest.mark.parametrize(("hidden", "inner"), [(2560, 9728), (4096, 12288)])  # Qwen3-4B and -8B
+def test_the_true_shapes_without_allocating(hidden: int, inner: int) -> None:
     config = Qwen3Config(
-        hidden_size=4096, intermediate_size=12288, num_hidden_layers=5, num_attention_heads=32, num_key_value_heads=8,
+        hidden_size=hidden, intermediate_size=inner, num_hidden_layers=5, num_attention_heads=32, num_key_value_heads=8,
         head_dim=128, vocab_size=151936,
     )  # fmt: skip
     with torch.device("meta"):
         drafter = DFlashDrafter(DFlashConfig(16, 36, 151669, (1, 9, 17, 25, 33), config))
-    shapes = {name: tuple(tensor.shape) for name, tensor in drafter.state_dict().items()}
-    assert shapes["fc.weight"] == (4096, 5 * 4096)
-    assert shapes["layers.4.self_attn.k_proj.weight"] == (1024, 4096)
-    assert shapes["layers.0.self_attn.q_norm.weight"] == (128,)
-    assert len(shapes) == 5 * 11 + 3
+    expected = {"fc.weight": (hidden, 5 * hidden), "hidden_norm.weight": (hidden,), "norm.weight": (hidden,)}
+    for i in range(5):
+        expected |= {f"layers.{i}.{name}.weight": (hidden,) for name in ("input_layernorm", "post_attention_layernorm")}
+        expected |= {f"layers.{i}.self_attn.{name}_norm.weight": (128,) for name in "qk"}
+        expected |= {f"layers.{i}.self_attn.{name}_proj.weight": (1024, hidden) for name in "kv"}
+        expected |= {f"layers.{i}.self_attn.q_proj.weight": (4096, hidden)}
+        expected |= {f"layers.{i}.self_attn.o_proj.weight": (hidden, 4096)}
+        expected |= {f"layers.{i}.mlp.{name}_proj.weight": (inner, hidden) for name in ("gate", "up")}
+        expected |= {f"layers.{i}.mlp.down_proj.weight": (hidden, inner)}
+    assert {name: tuple(tensor.shape) for name, tensor in drafter.state_dict().items()} == expected
 
 
 def test_a_foreign_drafter_is_refused(tmp_path: Path) -> None:

@@ -202,14 +202,24 @@ def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_r
             )
 
 
-def test_the_true_8b_shapes_without_allocating() -> None:
-    raw = {"model_type": MODEL_TYPE, "hidden_size": 4096, "num_hidden_layers": 34, "vocab_size": 131072}
+@pytest.mark.parametrize(("hidden", "inner", "layers"), [(3072, 9216, 26), (4096, 14336, 34)])  # 3B and 8B
+def test_the_true_shapes_without_allocating(hidden: int, inner: int, layers: int) -> None:
+    raw = {"model_type": MODEL_TYPE, "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers}
+    heads = {"num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 131072}
     with torch.device("meta"):
-        model = Ministral3ForCausalLM(decoder_config(raw))
+        model = Ministral3ForCausalLM(decoder_config(raw | heads))
+    expected = {"encoder.embed_tokens.weight": (131072, hidden), "diffusion_head.weight": (131072, hidden)}
+    expected |= {"encoder.norm.weight": (hidden,)}
+    for i in range(layers):
+        layer = f"encoder.layers.{i}."
+        expected |= {layer + f"{name}.weight": (hidden,) for name in ("input_layernorm", "post_attention_layernorm")}
+        expected |= {layer + f"self_attn.{name}_proj.weight": (1024, hidden) for name in "kv"}
+        expected |= {layer + "self_attn.q_proj.weight": (4096, hidden)}
+        expected |= {layer + "self_attn.o_proj.weight": (hidden, 4096)}
+        expected |= {layer + f"mlp.{name}_proj.weight": (inner, hidden) for name in ("gate", "up")}
+        expected |= {layer + "mlp.down_proj.weight": (hidden, inner)}
     shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    assert shapes[model_key("encoder.embed_tokens.weight")] == (131072, 4096)
-    assert shapes[model_key("diffusion_head.weight")] == (131072, 4096)
-    assert shapes[model_key("encoder.layers.33.self_attn.k_proj.weight")] == (8 * 128, 4096)
+    assert shapes == {model_key(name): shape for name, shape in expected.items()}
     rope = Ministral3Config().rope_parameters
     assert (rope["factor"], rope["original_max_position_embeddings"]) == (16.0, 16384)
 
