@@ -10,16 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from presto.noise import gumbel
 from presto.records import DecodeConfig
-
-
-def gumbel(seed: int, position: int, size: int, stream: int = 0) -> np.ndarray:
-    """Standard Gumbel noise ``[size]`` (float64) for the token at ``position``; the same on every device.
-
-    Stream 0 belongs to the target's choices; another stream is independent of it.
-    """
-    key, counter = np.array([seed, position], np.uint64), np.array([0, 0, 0, stream], np.uint64)
-    return np.random.Generator(np.random.Philox(key=key, counter=counter)).gumbel(size=size)
 
 
 def keep_likeliest(logits: np.ndarray, top_k: int, top_p: float) -> np.ndarray:

@@ -18,8 +18,8 @@ import numpy as np
 
 from presto.compiled import kernel
 from presto.ngram import NgramModel
+from presto.noise import gumbel
 from presto.records import DecodeConfig, Marginals, Tree
-from presto.sampling import gumbel
 from presto.scoring import PER_NAT, Problem, Rows, compute_row, empty_rows, known_row, problem_of
 
 _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32  # room for each part of a key: nodes, top_k and draft_length at their limits

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from presto.sampling import Sampler, gumbel, keep_likeliest
+from presto.noise import gumbel
+from presto.sampling import Sampler, keep_likeliest
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0])
 
