@@ -11,8 +11,10 @@ from typing import Any
 
 import gradio as gr
 
+from ui.api import compare, decode, recorded_runs
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
-from ui.live import begin, check, decode, halt, rest, run_live
+from ui.links import from_query, to_query
+from ui.live import begin, check, halt, rest, run_live
 from ui.player import ASSETS, PLAYER, early_scripts, player_component
 from viz.payload import Show
 from viz.shelf import recorded, shelf
@@ -20,6 +22,7 @@ from viz.visit import Visit
 
 MODEL = "model"  # everything that decodes waits in one line: there is one device
 QUEUE = 16
+SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "sans-serif")
 MONO_FONTS = ("ui-monospace", "DejaVu Sans Mono", "Noto Sans Mono", "Consolas", "monospace")
@@ -40,6 +43,20 @@ def open_recorded(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
     return run.value, run.prompt
 
 
+def restore(request: gr.Request) -> list[Any]:
+    """What a shared address asks for: a recorded run, or prompt and settings to run again."""
+    asked = from_query(dict(request.query_params))
+    if asked.prompt:
+        show = Show("live", "Shared prompt", link=to_query(asked.prompt, asked.system, asked.config))
+        value = show.value("done", asked.problem or SHARED)
+        return [None, asked.prompt, value, asked.system, *(getattr(asked.config, name) for name in FIELDS)]
+    unchanged = [gr.skip()] * (1 + len(FIELDS))
+    if asked.run not in shelf(runs_folder()):
+        return [gr.skip()] * 3 + unchanged
+    value, text = open_recorded(asked.run, Visit())
+    return [asked.run, text, value, *unchanged]
+
+
 def build() -> gr.Blocks:
     """The page."""
     titles = list(shelf(runs_folder()))
@@ -56,10 +73,14 @@ def build() -> gr.Blocks:
         with gr.Accordion("Settings", open=False, elem_id="settings"):
             system = pair_control()
             controls = settings_controls()
-        player = player_component(value)
+        player = player_component(value, runs_folder())
         gr.Markdown(HOW, elem_id="how-it-works", elem_classes="presto-page")
         wire(picker, preset, prompt, run, stop, [system, *controls], player)
-        gr.api(decode, api_name="decode", concurrency_id=MODEL, concurrency_limit=1)
+        shown = [picker, prompt, player, system, *controls]
+        page.load(restore, None, shown, api_visibility="private", concurrency_limit=None, show_progress="hidden")
+        for function in (decode, compare):
+            gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
+        gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
     return page
 
 

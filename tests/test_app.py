@@ -13,10 +13,10 @@ import gradio as gr
 import pytest
 
 import app
-from presto.records import DecodeConfig, save
+from presto.records import DecodeConfig, recording_from_json, save
 from tests import synthetic
 from tests.e2e import serve
-from ui import live
+from ui import api, live
 from ui.controls import FIELDS, choose_pair, settings_controls
 from viz.visit import Visit
 
@@ -131,7 +131,7 @@ def test_good_requests_pass() -> None:
 
 
 def test_the_api_returns_the_whole_trace() -> None:
-    trace = live.decode("hello", "linear", settings={"budget": 8})
+    trace = api.decode("hello", "linear", settings={"budget": 8})
     assert trace["method"] == "linear"
     assert trace["finish"] == "length"
 
@@ -139,7 +139,28 @@ def test_the_api_returns_the_whole_trace() -> None:
 @pytest.mark.parametrize("arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})])
 def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(gr.Error, match=r"^['\"]?[A-Z]"):
-        live.decode(*arguments)
+        api.decode(*arguments)
+
+
+def test_the_api_compares_lanes_in_order() -> None:
+    traces = api.compare("hello", [{"method": "linear"}, {"method": "presto", "settings": {"scorer": "mixture"}}])
+    assert [trace["method"] for trace in traces] == ["linear", "presto"]
+    assert [trace["method"] for trace in api.compare("hello")] == ["ar", "linear", "blind", "presto"]
+
+
+@pytest.mark.parametrize("lanes", [[{"method": "ar"}] * 5, [{"method": "fast"}], [{"settings": {}}]])
+def test_the_api_refuses_bad_lanes_before_decoding(lanes: list[dict[str, Any]]) -> None:
+    with pytest.raises(gr.Error, match=r"at most 4|known methods"):
+        api.compare("hello", lanes)
+
+
+def test_the_api_hands_out_recorded_runs(tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
+    trace = api.recorded_runs(tmp_path)
+    assert trace() == ["First"]
+    assert trace("First")["title"] == "First"
+    with pytest.raises(gr.Error, match="there are: First"):
+        trace("Second")
 
 
 def in_a_loop(build: Callable[[], Any]) -> Any:
@@ -168,6 +189,39 @@ def test_build_opens_the_first_recording(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_build_without_recordings_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     assert app.NO_RUNS in player()["head"]
+
+
+class Request:
+    """The part of a Gradio request that ``restore`` reads."""
+
+    def __init__(self, **query: str) -> None:
+        self.query_params = query
+
+
+def test_a_link_restores_a_recorded_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    picker, _, value, *rest = app.restore(Request(run="First"))  # type: ignore[arg-type]
+    assert picker == "First"
+    assert head(value)["link"] == {"run": "First"}
+    assert value["record"] == (tmp_path / "a.json.gz").as_posix()
+    assert len(rest) == 1 + len(FIELDS)
+    assert all(part == gr.skip() for part in app.restore(Request(run="Other")))  # type: ignore[arg-type]
+
+
+def test_a_link_restores_prompt_and_settings_without_running() -> None:
+    _, prompt, value, system, *settings = app.restore(Request(prompt="hi", budget="64", round="2"))  # type: ignore[arg-type]
+    assert (prompt, system) == ("hi", "smollm2-gated")
+    assert dict(zip(FIELDS, settings, strict=True))["budget"] == 64
+    assert head(value)["message"] == app.SHARED
+    assert value["rounds"] == []
+
+
+def test_a_finished_run_carries_its_file() -> None:
+    _, run = start()
+    *_, last = run
+    assert {trace.method for trace in recording_from_json(last["record"]).traces} == {"presto", "linear"}
+    assert head(last)["link"] == {"prompt": "hello", "system": "smollm2-gated"}
 
 
 def test_settings_start_at_the_defaults_of_the_config() -> None:

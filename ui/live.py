@@ -1,6 +1,5 @@
 """Asking for a run: checks, streaming round by round, stopping, and words for what went wrong."""
 
-import json
 import logging
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -8,10 +7,11 @@ from typing import Any, cast
 
 import gradio as gr
 
-from presto.models.catalogue import WeightsError, find, names
-from presto.records import DecodeConfig, Trace, to_json
-from presto.requests import check_method, check_prompt, make_config
+from presto.models.catalogue import WeightsError, find
+from presto.records import DecodeConfig, Trace
+from presto.requests import check_prompt
 from ui.controls import config_of
+from ui.links import to_query
 from viz.payload import Show
 from viz.visit import Visit
 
@@ -41,10 +41,11 @@ def begin(visit: Visit, *request: Any) -> tuple[int, None, Any, Any]:
 
 def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[dict[str, Any]]:
     """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no longer wanted."""
-    show = Show("live", "Your prompt")
+    config = config_of(settings)
+    show = Show("live", "Your prompt", link=to_query(prompt, system, config))
     yield show.value("running", "Loading the model and reading the prompt…")
     try:
-        for message in decode_lanes(show, system, prompt, config_of(settings), lambda: visit.wanted == number):
+        for message in decode_lanes(show, system, prompt, config, lambda: visit.wanted == number):
             yield show.value("running", message)
         end = ""
     except Exception as error:
@@ -78,25 +79,6 @@ def halt(visit: Visit) -> tuple[Any, Any]:
 def rest(visit: Visit) -> tuple[Any, Any]:
     """After a run, however it ended: Run works again, unless another one has begun."""
     return (READY, UNSTOPPABLE) if visit.wanted is None else (gr.skip(), gr.skip())
-
-
-def decode(prompt: str, method: str = "presto", system: str = "", settings: dict[str, Any] | None = None) -> Any:
-    """Decode a prompt and return the whole trace: tokens, draft trees, scores, verdicts and seconds of every round.
-
-    Args:
-        prompt: what to say to the model; its chat template is applied.
-        method: "presto", "blind" (the tree without correction), "linear" (one path) or "ar" (no drafting).
-        system: name of the pair; empty for the default.
-        settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}.
-    """
-    from presto.runs import stream
-
-    try:
-        config = make_config(**(settings or {}))
-        *_, trace = stream(system or names()[0], check_prompt(prompt), check_method(method), config)
-    except (ValueError, WeightsError) as error:
-        raise gr.Error(sentence(error), print_exception=False) from None
-    return json.loads(to_json(trace))
 
 
 def reason(error: Exception) -> str:

@@ -11,9 +11,9 @@ PLAYER = ASSETS / "player"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
-def player_component(value: dict[str, Any] | None) -> gr.HTML:
+def player_component(value: dict[str, Any] | None, runs: Path) -> gr.HTML:
     """The player: fixed template, stepped by ``assets/player/player.js`` in the page."""
-    gr.set_static_paths([PLOTLY, PLAYER])
+    gr.set_static_paths([PLOTLY, PLAYER, runs])
     template, boot = ((PLAYER / name).read_text(encoding="utf-8") for name in ("player.html", "boot.js"))
     for name, path in {"PLAYER_PATH": PLAYER / "player.js", "PLOTLY_PATH": PLOTLY}.items():
         boot = boot.replace(name, path.as_posix())

@@ -9,7 +9,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from presto.records import Method, Trace
+from presto.records import Method, Recording, Trace, to_json
 from viz.nodes import Node, node_rows, round_sentence
 from viz.numbers import NAMES, ending, numbers, place, settings, stage_shares
 from viz.scores import _get_scores_info, _get_scores_plot
@@ -52,6 +52,8 @@ class Show:
     badge: Badge
     title: str
     note: str = ""
+    link: dict[str, str] = field(default_factory=dict)  # query parameters that bring this run back
+    record: str = ""  # where the run's file lies, if it is one
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     trace: Trace | None = None
     others: dict[Method, Trace] = field(default_factory=dict)
@@ -73,10 +75,11 @@ class Show:
             "note": self.note,
             "state": state,
             "message": message,
+            "link": self.link,
         }
         trace, linear = self.trace, self.others.get("linear")
         if trace is None:
-            return {"key": self.key, "head": _dump(head), "rounds": [], "speedup": ""}
+            return {"key": self.key, "head": _dump(head), "rounds": [], "speedup": "", "record": ""}
         head |= {
             "method": NAMES[trace.method],
             "numbers": numbers(trace, self.others),
@@ -90,4 +93,16 @@ class Show:
             "fan": FAN,
         }
         figure = _get_speedup_plot(_get_speedup_info(trace, linear), 0)
-        return {"key": self.key, "head": _dump(head), "rounds": list(self.rounds), "speedup": figure.to_json()}
+        return {
+            "key": self.key,
+            "head": _dump(head),
+            "rounds": list(self.rounds),
+            "speedup": figure.to_json(),
+            "record": self.record or (self._json() if state == "done" else ""),
+        }
+
+    def _json(self) -> str:
+        """A run that is over, all lanes, as the file that ``presto record`` would have written."""
+        assert self.trace is not None
+        whole = Recording(self.title, self.note, (self.trace, *self.others.values()))
+        return to_json(whole).decode()

@@ -17,8 +17,9 @@ class Recorded(NamedTuple):
     value: dict[str, Any]
 
 
-def _value(recording: Recording) -> dict[str, Any]:
-    show = Show("recorded", recording.title, recording.note)
+def _value(recording: Recording, file: str) -> dict[str, Any]:
+    link = {"run": recording.title}
+    show = Show("recorded", recording.title, recording.note, link=link, record=file)
     for trace in sorted(recording.traces, key=lambda trace: trace.method != "presto"):
         show.take(trace)
     return show.value()
@@ -28,7 +29,7 @@ def _value(recording: Recording) -> dict[str, Any]:
 def recorded(path: Path) -> Recorded:
     """Read one recording and build what the page shows of it."""
     recording = load_recording(path)
-    return Recorded(recording.title, recording.traces[0].prompt, _value(recording))
+    return Recorded(recording.title, recording.traces[0].prompt, _value(recording, path.as_posix()))
 
 
 @lru_cache(maxsize=4)

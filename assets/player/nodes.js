@@ -1,14 +1,14 @@
 // The node table and the card of the pinned node. textContent only: token text may look like markup.
 
-const COLUMNS = [
+export const COLUMNS = [
   ["token", (row) => row.full],
   ["id", (row) => row.token],
   ["depth", (row) => row.depth],
   ["verdict", (row) => row.status],
   ["blind", (row) => number(row.blind)],
-  ["rank", (row) => row.blind_rank ?? "–"],
+  ["blind rank", (row) => row.blind_rank ?? "–"],
   ["aligned", (row) => number(row.aligned)],
-  ["rank", (row) => row.aligned_rank ?? "–"],
+  ["aligned rank", (row) => row.aligned_rank ?? "–"],
   ["log q", (row) => number(row.log_q)],
   ["log ρ", (row) => number(row.log_rho)],
   ["target p", (row) => row.probability],

@@ -5,13 +5,15 @@
 import { listen } from "./events.js";
 import { nodeSentence } from "./nodes.js";
 import { loadPlotly } from "./plots.js";
+import { asked, copy, linkTo, savePicture, saveRun, saveTable } from "./share.js";
 import { View } from "./view.js";
 
 const BEAT = 1400; // milliseconds a round stays on screen at speed 1×
 
 class Player {
-  constructor({ element, props, select, watch }) {
+  constructor({ element, props, select, watch, served }) {
     this.props = props;
+    this.served = served;
     this.select = select;
     this.view = new View(element.querySelector(".player"), {
       pin: (node) => this.pin(node),
@@ -24,6 +26,8 @@ class Player {
     this.node = null; // the pinned node
     this.following = false; // stay with the newest round of a live run
     this.timer = null; // of playback
+    this.asked = asked(); // the round and node of a shared link, until they are on screen
+    document.body.classList.toggle("embedded", this.asked.embed);
     listen(this);
     watch("value", () => this.refresh());
     this.refresh();
@@ -48,7 +52,9 @@ class Player {
     this.head = head;
     this.raw = [...value.rounds];
     this.speedup = value.speedup ? JSON.parse(value.speedup) : null;
+    this.record = value.record || this.record;
     this.view.showHead(head);
+    if (first) this.arrive();
     if (this.following && this.ready) this.round = this.raw.length - 1;
     if (first || this.following) this.show();
     else {
@@ -65,7 +71,17 @@ class Player {
     this.parsed = new Map();
     this.round = 0;
     this.node = null;
+    this.record = "";
     this.following = head.state === "running";
+  }
+
+  /** Go to the round and node that the address asks for, once. */
+  arrive() {
+    const { round, node } = this.asked;
+    if (!this.ready || round === null) return;
+    this.asked = {};
+    this.round = Math.max(0, Math.min(round - 1, this.raw.length - 1));
+    if (node !== null && this.get(this.round).byId.has(node)) this.node = node;
   }
 
   get ready() {
@@ -191,16 +207,26 @@ class Player {
   act(name) {
     if (!this.ready) return;
     if (name === "play") return this.timer ? this.pause() : this.play();
+    if (SHARED[name]) return SHARED[name](this);
     this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.raw.length - 1 }[name]);
   }
 }
 
-/** Start the player in `element` of a gr.HTML component; `plotly` is the address of plotly.min.js. */
-export async function mount({ element, props, select, watch, plotly }) {
+/** What the menu "Share and save" does. */
+const SHARED = {
+  link: async (player) => player.view.say(await copy(linkTo(player.head.link, player.round, player.node))),
+  run: (player) => (player.record ? saveRun(player.record, player.served) : player.view.say("The run can be saved when it is over.")),
+  table: (player) => saveTable(player.get(player.round).rows, player.round),
+  svg: (player) => savePicture(player.view.part.tree, "svg", player.round),
+  png: (player) => savePicture(player.view.part.tree, "png", player.round),
+};
+
+/** Start the player in `element` of a gr.HTML component; `served` gives a file's address. */
+export async function mount({ element, props, select, watch, served, plotly }) {
   const message = element.querySelector('[data-part="message"]');
   try {
-    await loadPlotly(plotly);
-    return new Player({ element, props, select, watch });
+    await loadPlotly(served(plotly));
+    return new Player({ element, props, select, watch, served });
   } catch (error) {
     message.hidden = false;
     message.textContent = `The page is incomplete: ${error.message}. Reload to try again.`;

@@ -1,0 +1,68 @@
+// Links that restore a view, and files to take away: the run, the node table, the tree as a picture.
+
+import { COLUMNS } from "./nodes.js";
+
+/** What the address asks for: 1-based round and node of a shared view, and whether the page is embedded. */
+export function asked() {
+  const query = new URLSearchParams(window.location.search);
+  const whole = (name) => (/^\d{1,6}$/.test(query.get(name) ?? "") ? Number(query.get(name)) : null);
+  return { round: whole("round"), node: whole("node"), embed: query.get("embed") === "1" };
+}
+
+/** The address of the round and node on screen; `run` are the query parameters that bring the run back. */
+export function linkTo(run, round, node) {
+  const query = new URLSearchParams({ ...run, round: round + 1 });
+  if (node !== null && node >= 0) query.set("node", node);
+  return `${window.location.origin}${window.location.pathname}?${query}`;
+}
+
+/** Copy `text`; where the browser forbids it, let the reader copy it from a box. */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Link copied.";
+  } catch {
+    window.prompt("Copy this link:", text);
+    return "";
+  }
+}
+
+function save(name, href) {
+  const link = document.createElement("a");
+  link.href = href;
+  link.download = name;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+function saveText(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  save(name, url);
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** The whole run as the server recorded it: `record` is its JSON, or the address of its file. */
+export function saveRun(record, served) {
+  if (record.startsWith("{")) saveText("presto-run.json", "application/json", record);
+  else save(record.split("/").at(-1), served(record));
+}
+
+/** A cell that no spreadsheet takes for a formula. */
+const cell = (value) => {
+  const text = String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text.replace("−", "-"))) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+};
+
+/** The node table of a round. */
+export function saveTable(rows, round) {
+  const lines = [COLUMNS.map(([name]) => name), ...rows.map((row) => COLUMNS.map(([, read]) => read(row)))];
+  saveText(`presto-round-${round + 1}.csv`, "text/csv", "\ufeff" + lines.map((line) => line.map(cell).join(",")).join("\r\n"));
+}
+
+/** The tree as drawn, as `svg` or `png`. */
+export function savePicture(box, format, round) {
+  const size = { width: box.clientWidth, height: box.clientHeight, scale: format === "png" ? 2 : 1 };
+  return window.Plotly.downloadImage(box, { format, filename: `presto-round-${round + 1}`, ...size });
+}

@@ -1,0 +1,57 @@
+"""Shared addresses bring back what they were made from, and say what they cannot."""
+
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from presto.models.catalogue import names
+from presto.records import DecodeConfig, Scorer
+from ui.links import from_query, to_query
+
+configs = st.builds(
+    DecodeConfig,
+    scorer=st.sampled_from(get_args(Scorer)),
+    normalised=st.booleans(),
+    lam=st.floats(0, 4),
+    budget=st.integers(1, 1024),
+    online_ngram=st.booleans(),
+    temperature=st.floats(0, 4),
+    seed=st.integers(0, 2**53),
+)
+
+
+@given(st.text(min_size=1, max_size=50), st.sampled_from(names()), configs)
+def test_a_live_link_restores_prompt_pair_and_settings(prompt: str, system: str, config: DecodeConfig) -> None:
+    asked = from_query(to_query(prompt, system, config))
+    assert (asked.prompt, asked.system, asked.config, asked.problem) == (prompt, system, config, "")
+
+
+def test_only_changed_settings_are_in_the_link() -> None:
+    assert to_query("hi", "smollm2-gated", DecodeConfig(budget=64)) == {
+        "prompt": "hi", "system": "smollm2-gated", "budget": "64",
+    }  # fmt: skip
+
+
+def test_a_recorded_link_names_the_run() -> None:
+    assert from_query({"run": "Muffins", "round": "3"}).run == "Muffins"
+    assert from_query({}).run == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ({"budget": "many"}, "budget"),
+        ({"budget": "0"}, "budget"),
+        ({"normalised": "yes"}, "normalised"),
+        ({"scorer": "magic"}, "scorer"),
+        ({"system": "magic"}, "unknown pair"),
+        ({"lam": "nan"}, "lam"),
+    ],
+)
+def test_a_broken_link_keeps_the_prompt_and_names_the_problem(query: dict[str, str], named: str) -> None:
+    asked = from_query({"prompt": "hi", **query})
+    assert asked.prompt == "hi"
+    assert named in asked.problem
+    assert asked.config == DecodeConfig()
