@@ -9,15 +9,23 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from presto.compare import Rival
 from presto.records import Method, Recording, Trace, to_json
+from viz.formula import level_lines
+from viz.marginals import marginals_figure, marginals_sentence
 from viz.nodes import Node, node_rows, round_sentence
 from viz.numbers import NAMES, ending, numbers, place, settings, stage_shares
-from viz.scores import _get_scores_info, _get_scores_plot
-from viz.speedup import _get_speedup_info, _get_speedup_plot
-from viz.text import round_texts, running
+from viz.prediction import prediction_figure, prediction_sentence
+from viz.rivals import missing_nodes, only_own, rivals_figure, rivals_of, rivals_sentence
+from viz.scores import scores_figure
+from viz.speedup import _get_speedup_info, _get_speedup_plot, speed_sentence
+from viz.stopping import stopping_figure, stopping_sentence
+from viz.text import path_text, round_texts, running
 from viz.theme import dark_of_light
-from viz.tree import FAN, _get_tree_info, _get_tree_plot, probability_text
+from viz.tree import FAN, probability_text, tree_figure
 
+COLUMNS = (*Node._fields, "line")
+MISSING = 12  # nodes of the blind tree alone that a round names
 Badge = Literal["recorded", "live"]
 
 
@@ -25,24 +33,52 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _row(node: Node) -> list[Any]:
-    """A row's values in the order of ``Node._fields``, which the head names once."""
-    values = node._asdict() | {"probability": probability_text(node.probability)}
-    return list(values.values())
+def _row(node: Node, line: str) -> list[Any]:
+    """A row's values in the order of ``COLUMNS``, which the head names once."""
+    values = node._asdict() | {"probability": probability_text(node.probability), "line": line}
+    return [values[name] for name in COLUMNS]
 
 
 def round_json(trace: Trace, index: int) -> str:
-    """One round, complete: sentence, rows, both figures, text units."""
-    text = round_texts(trace)[index]
-    tree, scores = _get_tree_info(trace, index), _get_scores_info(trace, index)
+    """One round, complete: sentence, rows, figures and the remarks beside them, text units."""
+    text, lines = round_texts(trace)[index], level_lines(trace, index)
     body = {
         "sentence": round_sentence(trace, index),
-        "rows": [_row(node) for node in node_rows(trace, index)],
+        "rows": [_row(node, lines.get(node.node, "")) for node in node_rows(trace, index)],
         "units": [[running(unit.text), unit.kind, unit.nodes] for unit in text.units],
         "pending": text.pending,
+        "remarks": {
+            "prediction": prediction_sentence(trace, index),
+            "marginals": marginals_sentence(trace, index),
+            "stopping": stopping_sentence(trace, index),
+        },
     }
-    figures = f'"tree":{_get_tree_plot(tree).to_json()},"scores":{_get_scores_plot(scores).to_json()}'
-    return f"{_dump(body)[:-1]},{figures}}}"
+    figures = {
+        "tree": tree_figure(trace, index),
+        "scores": scores_figure(trace, index),
+        "prediction": prediction_figure(trace, index),
+        "marginals": marginals_figure(trace, index),
+        "stopping": stopping_figure(trace, index),
+    }
+    parts = ",".join(f'"{name}":{figure.to_json()}' for name, figure in figures.items())
+    return f"{_dump(body)[:-1]},{parts}}}"
+
+
+def rivals_json(trace: Trace) -> list[str]:
+    """Per round what other scorers would have had accepted at its state; empty where no exact replay is possible."""
+    found = rivals_of(trace)
+    return [_rivals_round(trace, found, index) for index in range(len(found))]
+
+
+def _rivals_round(trace: Trace, found: list[tuple[Rival, ...]], index: int) -> str:
+    round_, rivals = trace.rounds[index], found[index]
+    missing = missing_nodes(round_, rivals)[:MISSING]
+    body = {
+        "remark": rivals_sentence(rivals) if rivals else "",
+        "only": only_own(round_, rivals),
+        "missing": [[path_text([trace.pieces[token] for token in path], 48), rank] for path, rank in missing],
+    }
+    return f'{_dump(body)[:-1]},"rivals":{rivals_figure(found, index).to_json()}}}'
 
 
 @dataclass
@@ -79,7 +115,7 @@ class Show:
         }
         trace, linear = self.trace, self.others.get("linear")
         if trace is None:
-            return {"key": self.key, "head": _dump(head), "rounds": [], "speedup": "", "record": ""}
+            return {"key": self.key, "head": _dump(head), "rounds": [], "rivals": [], "speedup": "", "record": ""}
         head |= {
             "method": NAMES[trace.method],
             "numbers": numbers(trace, self.others),
@@ -88,15 +124,17 @@ class Show:
             "settings": settings(trace),
             "ending": ending(trace) if state == "done" else "",
             "lambda": trace.config.lam,
-            "columns": Node._fields,
+            "columns": COLUMNS,
+            "honest": speed_sentence(trace, linear) if linear or state == "done" else "",
             "dark": dark_of_light(),
             "fan": FAN,
         }
-        figure = _get_speedup_plot(_get_speedup_info(trace, linear), 0)
+        figure = _get_speedup_plot(_get_speedup_info(trace, linear, self.others.get("ar")), 0)
         return {
             "key": self.key,
             "head": _dump(head),
             "rounds": list(self.rounds),
+            "rivals": rivals_json(trace) if state == "done" else [],
             "speedup": figure.to_json(),
             "record": self.record or (self._json() if state == "done" else ""),
         }

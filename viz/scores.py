@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from presto.records import Trace
 from viz.nodes import Node, node_rows
 from viz.text import plotly_text, shorten
-from viz.theme import LIGHT, MONO, SYMBOLS, WORDS, Palette, Status, axis, base_layout, colour, note
+from viz.theme import LIGHT, MONO, SYMBOLS, WORDS, Palette, Status, axis, base_layout, colour, empty_figure
 
 ORDER: tuple[Status, ...] = ("beyond", "rejected", "accepted")
 LINES: dict[Status, dict[str, Any]] = {
@@ -43,7 +43,7 @@ def _labels(accepted: list[Node]) -> dict[int, str]:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return {group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), 22) for group in groups}
+    return {group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), 16) for group in groups}
 
 
 def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
@@ -80,10 +80,7 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
 
 def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> go.Figure:
     if not info.nodes:
-        hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        return go.Figure(
-            layout=base_layout(ink) | hidden | {"annotations": [note(ink, "Nothing was drafted in this round.")]}
-        )
+        return empty_figure(ink, "Nothing was drafted in this round.")
     traces = [_rank_trace([row for row in info.nodes if row.status == status], status, ink) for status in ORDER]
     ranks = axis(ink, title={"text": "rank", "font": {"size": 11, "color": ink.muted}, "standoff": 4}, automargin=True)
     logarithmic = {"type": "log", "range": [2.8, -0.1], "tickvals": [1, 3, 10, 30, 100, 300]}

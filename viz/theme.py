@@ -6,6 +6,8 @@ Figures are drawn in ``LIGHT``; a dark page swaps each colour for its partner in
 
 from typing import Any, Literal, NamedTuple
 
+import plotly.graph_objects as go
+
 Status = Literal["root", "accepted", "bonus", "rejected", "beyond"]
 FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 MONO = "ui-monospace, 'SF Mono', 'DejaVu Sans Mono', 'Noto Sans Mono', Consolas, monospace"
@@ -99,3 +101,9 @@ def note(palette: Palette, text: str) -> dict[str, Any]:
 def corner(palette: Palette, text: str) -> dict[str, Any]:
     """A remark in the lower right corner of a figure."""
     return note(palette, text) | {"x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom"}
+
+
+def empty_figure(palette: Palette, text: str) -> go.Figure:
+    """A figure without anything to draw, and the sentence that says why."""
+    hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+    return go.Figure(layout=base_layout(palette) | hidden | {"annotations": [note(palette, text)]})

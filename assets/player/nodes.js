@@ -73,8 +73,18 @@ function fact(name, value, note = "") {
   return box;
 }
 
-/** The card of a pinned node; with no node, the `hint`. */
-export function showDetails(box, row, lambda, hint) {
+/** What a path's scores are made of: a line per node, and both sums. */
+function formula(path) {
+  const box = make("details", undefined, "formula"), last = path.at(-1);
+  box.append(make("summary", "The score, with these numbers"));
+  for (const row of path) if (row.line) box.append(make("p", row.line));
+  box.append(make("p", `Sum over the path: prefix-blind ${number(last.blind)}, prefix-aligned ${number(last.aligned)}`));
+  return box;
+}
+
+/** The card of the last node of `path` (rows from the root down); with an empty path, the `hint`. */
+export function showDetails(box, path, lambda, hint) {
+  const row = path.at(-1);
   if (!row) return box.replaceChildren(make("p", hint, "hint"));
   const title = make("p", undefined, "node-title");
   title.append(make("span", row.full, `chip ${row.status}`), make("span", row.word, `verdict ${row.status}`));
@@ -89,7 +99,19 @@ export function showDetails(box, row, lambda, hint) {
       fact("log ρ", number(row.log_rho), ` λ ${lambda}`),
     );
   }
-  box.replaceChildren(title, facts, make("p", row.path ? `path: ${row.path}` : "", "path"));
+  const text = make("p", row.path ? `path: ${row.path}` : "", "path");
+  box.replaceChildren(title, facts, text, ...(row.blind === null ? [] : [formula(path)]));
+}
+
+/** Paths that only the blind tree of the same budget has, best first. */
+export function showMissing(box, round) {
+  const { missing = [], only = [] } = round;
+  box.hidden = !only.length;
+  if (!only.length) return;
+  const list = make("ul");
+  for (const [path, rank] of missing) list.append(make("li", `${path} (blind rank ${rank})`));
+  const title = `◇ ${only.length} of these nodes are not in the blind tree of the same budget, which holds other paths instead`;
+  box.replaceChildren(make("summary", title), list);
 }
 
 /** One announcement for the pinned node. */

@@ -22,6 +22,7 @@ class Player {
     this.key = null; // of the run on screen
     this.past = new Set(); // keys of runs that were on screen before
     this.raw = []; // its rounds as JSON
+    this.rivals = []; // what other scorers would have had accepted in them, as JSON
     this.round = 0;
     this.node = null; // the pinned node
     this.following = false; // stay with the newest round of a live run
@@ -51,6 +52,7 @@ class Player {
     const first = !this.ready;
     this.head = head;
     this.raw = [...value.rounds];
+    this.rivals = value.rivals ?? [];
     this.speedup = value.speedup ? JSON.parse(value.speedup) : null;
     this.record = value.record || this.record;
     this.view.showHead(head);
@@ -88,7 +90,7 @@ class Player {
     return this.raw.length > 0;
   }
 
-  /** The parsed round `i`, its rows as objects. */
+  /** The parsed round `i`, its rows as objects; with what other scorers would have done once that is known. */
   get(i) {
     if (!this.parsed.has(i)) {
       const round = JSON.parse(this.raw[i]);
@@ -97,7 +99,13 @@ class Player {
       round.byId = new Map(round.rows.map((row) => [row.node, row]));
       this.parsed.set(i, round);
     }
-    return this.parsed.get(i);
+    const round = this.parsed.get(i);
+    if (!round.rivals && this.rivals[i]) {
+      const { rivals, remark, only, missing } = JSON.parse(this.rivals[i]);
+      Object.assign(round, { rivals, only, missing });
+      round.remarks.rivals = remark;
+    }
+    return round;
   }
 
   /** Show the current round. */
@@ -208,6 +216,7 @@ class Player {
     if (!this.ready) return;
     if (name === "play") return this.timer ? this.pause() : this.play();
     if (SHARED[name]) return SHARED[name](this);
+    if (name === "by-aligned" || name === "by-blind") return this.view.rankBy(name.slice(3), this.get(this.round), this.round, this.path());
     this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.raw.length - 1 }[name]);
   }
 }

@@ -70,6 +70,55 @@ export function places(figure) {
   return found;
 }
 
+const LEAST = 5, SPAN = 9; // pixels of the last node's mark, and what the first has more
+
+/** Mark sizes of a trace's drafted nodes by their rank under `score`; null for a trace that has none. */
+function sizes(trace, byId, score) {
+  const rows = (trace.ids ?? []).map((id) => byId.get(Number(id)));
+  if (!rows.length || rows.some((row) => !row?.[`${score}_rank`])) return null;
+  const last = Math.max(byId.size - 2, 1);
+  return rows.map((row) => LEAST + SPAN * (1 - (row[`${score}_rank`] - 1) / last) ** 2);
+}
+
+/** Let the size of every drafted node's mark tell its rank under `score`, "aligned" or "blind". */
+export function sizeByRank(figure, byId, score) {
+  for (const trace of figure.data) {
+    const marks = sizes(trace, byId, score);
+    if (marks) trace.marker = { ...trace.marker, size: marks };
+  }
+}
+
+/** Move the marks to their sizes under `score`; resolves when they have arrived. */
+export function animateSizes(box, byId, score) {
+  if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return Promise.resolve();
+  const moved = box.data.map((trace, i) => [i, sizes(trace, byId, score)]).filter(([, marks]) => marks);
+  const data = moved.map(([, size]) => ({ marker: { size } }));
+  const time = { duration: 350, easing: "cubic-in-out" };
+  return window.Plotly.animate(box, { data, traces: moved.map(([i]) => i) }, { transition: time, frame: { duration: 350, redraw: false } });
+}
+
+/** Rings around nodes that the blind tree of the same budget does not have. */
+export function onlyTrace(nodes, where, colour) {
+  const points = nodes.map((node) => where.get(node)).filter(Boolean);
+  return {
+    x: points.map(([x]) => x),
+    y: points.map(([, y]) => y),
+    mode: "markers",
+    marker: { symbol: "diamond-open", size: 15, color: colour, line: { width: 1, color: colour } },
+    opacity: 0.5,
+    hoverinfo: "skip",
+    showlegend: false,
+  };
+}
+
+/** An empty figure with a sentence. */
+export function nothing(text) {
+  const hidden = { visible: false };
+  const remark = { text, showarrow: false, xref: "paper", yref: "paper", x: 0.5, y: 0.5, font: { size: 13 } };
+  const clear = { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
+  return { data: [], layout: { ...clear, xaxis: hidden, yaxis: hidden, annotations: [remark] } };
+}
+
 /** The two traces that light a path: a broad line under it and a ring around its last node. */
 export function pathTraces(path, where, fan, colour) {
   const x = [], y = [];

@@ -1,12 +1,13 @@
 // Everything the player shows: numbers, text, the three charts, table and card. Knows the page, not the playback.
 
 import { placeLabels } from "./labels.js";
-import { lightTable, showDetails, showTable } from "./nodes.js";
+import { lightTable, showDetails, showMissing, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
-import { draw, isDark, isNarrow, pathTraces, places, themed, topDown } from "./plots.js";
+import { animateSizes, draw, isDark, isNarrow, nothing, onlyTrace, pathTraces, places, sizeByRank, themed, topDown } from "./plots.js";
 import { lightText, showText } from "./text.js";
+import { VIEWS, listenTabs } from "./views.js";
 
-const SCORES_LABEL = "Rank of every node under the prefix-blind and the prefix-aligned score; the table has the same numbers.";
+const ABSENT = "Known when the run is over and its n-gram table is here.";
 const HINT = "Select a node in the tree, the text or the table to see its numbers.";
 
 /** Margins of the tree's chart: the depth axis is on top, or on the left when the tree stands upright. */
@@ -18,6 +19,12 @@ export class View {
     this.root = root;
     this.on = on;
     this.part = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+    this.chosen = "scores"; // tab of the score panel
+    this.by = "aligned"; // the score whose ranks the tree shows
+    listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
+      this.chosen = name;
+      if (this.round) this.drawScores(this.round);
+    });
   }
 
   button(name) {
@@ -42,6 +49,7 @@ export class View {
     this.say(head.message);
     showNumbers(part.numbers, head.numbers ?? []);
     showStages(part.stages, head.stages ?? []);
+    part.honest.textContent = head.honest ?? "";
     part.place.textContent = [head.method, head.settings, head.place, head.ending].filter(Boolean).join(" · ");
   }
 
@@ -69,6 +77,7 @@ export class View {
   showRound(getRound, index, head, speedup, path) {
     const round = getRound(index);
     this.head = head;
+    this.round = round;
     this.part.sentence.textContent = round.sentence;
     showText(this.part.text, getRound, index);
     this.drawTree(round, index, path);
@@ -86,15 +95,26 @@ export class View {
     const box = this.part.tree, narrow = isNarrow(), margin = treeMargin(narrow);
     const figure = themed(round.tree, this.head.dark);
     if (narrow) topDown(figure);
+    sizeByRank(figure, round.byId, this.by);
     const size = { width: box.clientWidth - margin.l - margin.r, height: box.clientHeight - margin.t - margin.b };
     this.where = places(figure);
     const bare = placeLabels(figure, round.rows, this.where, size, narrow);
     this.part.more.textContent = bare ? `+${bare} more as marks only; all are in the table below` : "";
+    showMissing(this.part.missing, round);
     Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
-    figure.data.push(...this.pathTraces(path));
+    const ink = getComputedStyle(this.root).getPropertyValue("--exact").trim();
+    figure.data.push(onlyTrace(round.only ?? [], this.where, ink), ...this.pathTraces(path));
     draw(box, figure, `Draft tree of round ${index + 1}. ${round.sentence}`, {
       plotly_click: (event) => this.on.pin(Number(event.points[0].id)),
     });
+  }
+
+  /** Show the ranks under the other score: the same nodes in the same places, their sizes change. */
+  rankBy(score, round, index, path) {
+    this.by = score;
+    for (const name of ["aligned", "blind"]) this.button(`by-${name}`).setAttribute("aria-pressed", String(name === score));
+    animateSizes(this.part.tree, round.byId, score).then(() => this.drawTree(round, index, path));
+    this.announce(`Node sizes show the ranks under the prefix-${score} score.`);
   }
 
   pathTraces(path) {
@@ -102,9 +122,16 @@ export class View {
     return pathTraces(path, this.where, this.head.fan, ink);
   }
 
+  /** The chosen view of the round's scores. */
   drawScores(round) {
-    draw(this.part.scores, themed(round.scores, this.head.dark), SCORES_LABEL, {
-      plotly_click: (event) => this.on.pin(parseInt(event.points[0].id, 10)),
+    const { lead, label } = VIEWS[this.chosen], figure = round[this.chosen] ?? nothing(ABSENT);
+    this.part.lead.textContent = lead;
+    this.part.remark.textContent = round.remarks[this.chosen] ?? "";
+    draw(this.part.scores, themed(figure, this.head.dark), `${label} ${this.part.remark.textContent}`, {
+      plotly_click: (event) => {
+        const node = parseInt(event.points[0].id, 10);
+        if (!Number.isNaN(node)) this.on.pin(node);
+      },
     });
   }
 
@@ -134,6 +161,6 @@ export class View {
   lightWords(round, index, path) {
     lightText(this.part.text, path, round.byId, index);
     lightTable(this.part.table, path);
-    showDetails(this.part.details, round.byId.get(path.at(-1)), this.head.lambda, HINT);
+    showDetails(this.part.details, path.map((node) => round.byId.get(node)), this.head.lambda, HINT);
   }
 }

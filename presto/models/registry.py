@@ -7,7 +7,7 @@ from pathlib import Path
 
 from presto.device import keep_freed_memory, pick_device, pick_dtype
 from presto.models.backbone import Backbone
-from presto.models.catalogue import ASSETS, MODES, Mode, PairSpec, find, names
+from presto.models.catalogue import MODES, Mode, PairSpec, find, names
 from presto.models.dflash import DFlashDrafter, DFlashSystem
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
@@ -16,6 +16,7 @@ from presto.models.sources import resolve
 from presto.ngram import NgramTable
 from presto.protocols import System
 from presto.search import warm_up
+from presto.tables import table_of
 from presto.text import Text
 
 __all__ = ["Pair", "find", "load", "load_target", "local_pair", "names"]
@@ -91,9 +92,7 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
     drafter = resolve(spec.drafter) if spec.drafter else target
     warm_up()
     system, text = _system(spec, target.folder, drafter.folder, dtype)
-    path = ASSETS / "ngram" / spec.table
-    table = NgramTable.load(path) if spec.table and path.exists() else None
-    return Pair(spec, system, text, table, (("target", target.label), ("drafter", drafter.label)))
+    return Pair(spec, system, text, table_of(spec.name), (("target", target.label), ("drafter", drafter.label)))
 
 
 def _system(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> tuple[System, Text]:

@@ -1,0 +1,226 @@
+"""What other settings would have committed at a run's states equals what live runs of them commit there."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from presto.compare import OWN, RIVALS, Rival, counterfactuals, disagreements, lineup, reproduced
+from presto.decode import Run, decode
+from presto.measures import acceptance_length, output_ids
+from presto.ngram import NgramModel, NgramTable
+from presto.protocols import System
+from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
+from presto.requests import config_for
+from tests import synthetic
+from tests.doubles import Scripted, tiny_gated
+from tests.test_dflash import pair
+
+PROMPT = (3, 8, 4, 8)
+TABLE = NgramTable.build([[random.Random(i).randrange(23) for _ in range(60)] for i in range(4)], 23)
+SYSTEMS: dict[str, System] = {"gated": tiny_gated(5), "dflash": pair()}
+CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, seed=4)
+
+
+def model(system: System, table: NgramTable | None, config: DecodeConfig) -> NgramModel:
+    static = table if config.static_ngram else None
+    return NgramModel(system.vocab, static, online=config.online_ngram, order=config.order)
+
+
+def run(
+    system: System, config: DecodeConfig, table: NgramTable | None = None, method: Method = "presto", most: int = 10**6
+) -> Trace:
+    """A recorded run, stopped after ``most`` rounds."""
+    config = config_for(method, config)
+    live = Run.begin(system, PROMPT, config, model(system, table, config))
+    rounds = []
+    for round_ in live.rounds(Run.step if method == "ar" else Run.play):
+        rounds.append(round_)
+        if len(rounds) == most:
+            break
+    return Trace(
+        system=system.name,
+        mode=system.mode,
+        method=method,
+        config=config,
+        device="cpu",
+        dtype="float64",
+        template="none",
+        prompt="",
+        prompt_ids=PROMPT,
+        rounds=tuple(rounds),
+        pieces={token: str(token) for token in range(system.vocab)},
+        finish=live.finish or "stopped",
+    )
+
+
+def live_round(system: System, trace: Trace, start: int, config: DecodeConfig, table: NgramTable | None) -> Round:
+    """The first round of a run of ``config`` that starts where ``trace`` had ``start`` tokens."""
+    prefix = [*PROMPT, *output_ids(trace)][:start]
+    config = replace(config, max_new_tokens=config.max_new_tokens - (start - len(PROMPT)))
+    return next(decode(system, prefix, config, model(system, table, config)))
+
+
+def check_against_live_runs(system: System, trace: Trace, table: NgramTable | None) -> None:
+    known = len(PROMPT) + len(output_ids(trace))
+    lines = lineup(trace.config)
+    played = list(counterfactuals(trace, table, vocab=system.vocab))
+    assert len(played) == len(trace.rounds)
+    for round_, rivals in zip(trace.rounds, played, strict=True):
+        assert [rival.name for rival in rivals] == list(lines)
+        for rival in rivals:
+            live = live_round(system, trace, round_.start, lines[rival.name], table)
+            assert rival.tree == live.tree
+            assert rival.committed == min(len(live.committed), known - round_.start)
+            assert rival.accepted == live.accepted[: len(rival.accepted)]
+            if len(rival.accepted) < len(live.accepted):  # only where the run's own text ends
+                root = round_.start - (round_.exact is None)
+                assert root + len(rival.accepted) + 1 >= known
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.9])
+@pytest.mark.parametrize("method", ["presto", "linear"])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_rivals_equal_live_runs_from_the_same_prefix(name: str, method: Method, temperature: float) -> None:
+    system = SYSTEMS[name]
+    table = TABLE if system.vocab == TABLE.vocab else None
+    trace = run(system, replace(CONFIG, temperature=temperature), table, method)
+    assert reproduced(trace, table, system.vocab)
+    check_against_live_runs(system, trace, table)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"static_ngram": False},
+        {"online_ngram": False},
+        {"order": 2, "scorer": "mixture"},
+        {"search": "beam", "beam_width": 4, "correct_first": False},
+        {"scorer": "dart", "normalised": False},
+        {"search": "linear", "scorer": "blind", "sampled_draft": True, "temperature": 1.0},
+    ],
+    ids=str,
+)
+def test_a_runs_own_settings_are_reproduced(changes: dict[str, Any]) -> None:
+    trace = run(SYSTEMS["gated"], replace(CONFIG, **changes), TABLE)
+    assert reproduced(trace, TABLE)
+    own = [next(r for r in rivals if r.own) for rivals in counterfactuals(trace, TABLE)]
+    assert [r.accepted for r in own] == [round_.accepted for round_ in trace.rounds]
+    assert [r.committed for r in own] == [len(round_.committed) for round_ in trace.rounds]
+
+
+def scripted(salt: int, exact: bool, eos: int) -> Scripted:
+    """A target that is a hash of the last two tokens, and a drafter that is right three times in four."""
+
+    def choose(prefix: Sequence[int]) -> int:
+        return random.Random(f"{salt} {list(prefix[-2:])}").randrange(12)
+
+    def guess(prefix: Sequence[int], depth: int) -> int:
+        text = list(prefix)
+        for _ in range(depth + 1 + exact):
+            text.append(choose(text))
+        slip = random.Random(f"{salt} {len(prefix)} {depth}").choice((0, 0, 0, 5))
+        return (text[-1] - slip) % 12
+
+    return Scripted(choose, guess, vocab=12, exact=exact, eos_ids=frozenset({eos}))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    salt=st.integers(0, 10**6),
+    exact=st.booleans(),
+    eos=st.integers(0, 40),
+    most=st.sampled_from((2, 10**6)),
+    temperature=st.sampled_from((0.0, 1.5)),
+    scorer=st.sampled_from(("blind", "product", "pmi", "mixture", "dart")),
+    search=st.sampled_from(("linear", "beam", "best_first")),
+    cap=st.integers(1, 20),
+)
+def test_rivals_equal_live_runs_for_any_drafter_and_end(
+    salt: int, exact: bool, eos: int, most: int, temperature: float, scorer: str, search: str, cap: int
+) -> None:
+    system = scripted(salt, exact, eos)
+    config = replace(CONFIG, temperature=temperature, scorer=scorer, search=search, max_new_tokens=cap)
+    trace = run(system, config, most=most)
+    assert reproduced(trace, None, system.vocab)
+    check_against_live_runs(system, trace, None)
+    for rivals in counterfactuals(trace, None, vocab=system.vocab):
+        assert sum(rival.own for rival in rivals) == 1
+
+
+def test_means_of_the_own_settings_are_the_acceptance_length() -> None:
+    trace = run(SYSTEMS["gated"], CONFIG, TABLE)
+    own = [rival.committed for rivals in counterfactuals(trace, TABLE) for rival in rivals if rival.own]
+    assert sum(own) / len(own) == acceptance_length(trace)
+
+
+def test_another_table_is_noticed() -> None:
+    trace = run(SYSTEMS["gated"], CONFIG, TABLE)
+    assert not reproduced(trace, NgramTable.build([[5, 6, 7, 8] * 9], 23))
+
+
+def test_autoregressive_rounds_have_no_rivals() -> None:
+    trace = run(SYSTEMS["gated"], replace(CONFIG, max_new_tokens=4), method="ar")
+    assert list(counterfactuals(trace, TABLE)) == [()] * 4
+    assert reproduced(trace, TABLE)
+
+
+def test_trees_without_their_marginals_cannot_be_replayed() -> None:
+    trace = synthetic.trace(rounds=3)
+    assert list(counterfactuals(trace, None, vocab=99)) == [()] * 3
+    assert not reproduced(trace, None, vocab=99)
+
+
+def test_settings_are_cut_to_the_recorded_candidates() -> None:
+    trace = run(SYSTEMS["gated"], replace(CONFIG, top_k=2), TABLE)
+    for rivals in counterfactuals(trace, TABLE):
+        assert {rank for rival in rivals for rank in rival.tree.rank} <= {0, 1}
+
+
+def test_the_lineup_has_the_runs_own_settings_once() -> None:
+    assert list(lineup(DecodeConfig())) == list(RIVALS)
+    odd = lineup(DecodeConfig(lam=0.3))
+    assert (list(odd), odd[OWN], odd["pmi"]) == ([OWN, *RIVALS], DecodeConfig(lam=0.3), DecodeConfig())
+    linear = config_for("linear", DecodeConfig(budget=64))
+    assert lineup(linear)["linear"] == linear
+    assert lineup(linear)["pmi"] == DecodeConfig(budget=64)
+    assert lineup(DecodeConfig(search="beam"))["blind"].search == "beam"
+    assert lineup(DecodeConfig())["dart"].beam_width == 20
+
+
+@pytest.mark.parametrize("changes", [{"draft_length": 4}, {"seed": 1}, {"static_ngram": False}], ids=str)
+def test_rivals_that_no_replay_can_follow_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"'x' changes {next(iter(changes))}"):
+        counterfactuals(synthetic.trace(), TABLE, {"x": changes})
+
+
+def test_an_unknown_or_small_vocabulary_is_refused() -> None:
+    trace = run(SYSTEMS["gated"], CONFIG)
+    with pytest.raises(ValueError, match="size of the vocabulary must be given"):
+        reproduced(trace, None)
+    with pytest.raises(ValueError, match="tokens must lie in"):
+        reproduced(trace, None, 3)
+
+
+def test_disagreements_are_rounds_of_different_length() -> None:
+    trace = synthetic.trace(rounds=3)
+    tree = Tree((1,))
+    rows = [tuple(Rival(name, tree, (), count) for name, count in (("a", 2), ("b", other))) for other in (2, 3)]
+    assert disagreements(trace, [rows[0], rows[1], ()], "a", "b") == [1]
+    assert disagreements(trace, [rows[1], (), rows[1]], "b", "a") == [0, 2]
+    with pytest.raises(ValueError, match="no setting named 'c' was compared; there are a, b"):
+        disagreements(trace, [rows[0], (), ()], "a", "c")
+    with pytest.raises(ValueError, match="rivals of 3 rounds, got 1"):
+        disagreements(trace, rows[:1], "a", "b")
+
+
+def test_marginals_are_not_needed_where_the_exact_token_ends_the_run() -> None:
+    trace = run(scripted(1, True, 40), replace(CONFIG, max_new_tokens=1))
+    assert [len(round_.committed) for round_ in trace.rounds] == [1]
+    last = replace(trace.rounds[0], marginals=Marginals(((1, 2),), ((-0.5, -1.5),)))
+    (rivals,) = counterfactuals(replace(trace, rounds=(last,)), None, vocab=12)
+    assert {(rival.tree.tokens, rival.accepted, rival.committed) for rival in rivals} == {((last.exact,), (), 1)}

@@ -1,0 +1,117 @@
+"""Result files of ``presto bench`` (``docs/bench.md``), read strictly.
+
+A file comes from anyone. ``parse_result`` takes no field it does not know, no number that is not finite and no file
+beyond ``MAX_BYTES``.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
+
+from presto.records import STRICT, DecodeConfig, Method, explain
+from viz.text import shorten
+
+MAX_BYTES = 2_000_000
+MAX_SETS = 40  # data sets of a file
+LONGEST_REASON = 240  # characters of a refusal
+Baseline = Literal["ar", "linear"]
+Stage = Literal["draft", "score", "search", "mask", "verify", "commit"]
+Amount = Annotated[float, Field(ge=0, le=1e9)]
+Signed = Annotated[float, Field(ge=-1e9, le=1e9)]
+Count = Annotated[int, Field(ge=0, le=10**9)]
+Tokens = Annotated[int, Field(ge=0, le=64)]  # committed in a round: a draft has 31 at most
+Name = Annotated[str, Field(max_length=200)]
+
+
+def _in_order(low: float, high: float) -> None:
+    if low > high:
+        raise ValueError(f"low must not exceed high, got {low} and {high}")
+
+
+@dataclass(frozen=True, config=STRICT)
+class Interval:
+    """A figure and its 95 % interval; never negative."""
+
+    value: Amount
+    low: Amount
+    high: Amount
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        _in_order(self.low, self.high)
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Gap:
+    """A paired difference of macro τ, its 95 % interval and the ratio of the two."""
+
+    value: Signed
+    low: Signed
+    high: Signed
+    ratio: Amount
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        _in_order(self.low, self.high)
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Figures:
+    """What was measured of a method. ``histogram``: rounds by committed tokens. ``equal_to_ar``: (equal, all) texts."""
+
+    tau_macro: Interval
+    tau_micro: Amount
+    tokens_per_forward: Amount
+    histogram: dict[Tokens, Count]
+    tokens_per_second: Interval
+    ratio_to_ar: Interval | None
+    ratio_to_linear: Interval | None
+    stages: dict[Stage, Amount]  # seconds
+    overhead_share: Interval
+    equal_to_ar: tuple[Count, Count] | None
+
+
+@dataclass(frozen=True, config=STRICT)
+class Where:
+    """On what the figures were measured."""
+
+    pair: Name
+    mode: Name
+    device: Name
+    dtype: Name
+    processor: Name
+
+
+Methods = dict[Method, Figures]
+
+
+@dataclass(frozen=True, config=STRICT)
+class BenchResult:
+    """A result file. Any subset of methods; the parts with a default may be missing."""
+
+    where: Where
+    methods: Methods
+    config: DecodeConfig | None = None
+    prompts: Annotated[dict[Name, Count], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
+    differences: Annotated[dict[Name, Gap], Field(max_length=8)] = Field(default_factory=dict)
+    datasets: Annotated[dict[Name, Methods], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
+
+
+_RESULT = TypeAdapter(BenchResult)
+
+
+def parse_result(text: str) -> BenchResult:
+    """Read a result file; ``ValueError`` names the first unknown field, wrong type or number that is not finite."""
+    size = len(text.encode(errors="replace"))
+    if size > MAX_BYTES:
+        raise ValueError(f"the benchmark result has {size:,} bytes, at most {MAX_BYTES:,} are allowed")
+    try:
+        return _RESULT.validate_json(text)
+    except ValidationError as error:
+        reason = " ".join(explain(error).split())  # it names keys of the file, which may be anything
+        raise ValueError(f"not a valid benchmark result: {shorten(reason, LONGEST_REASON)}") from None
+    except UnicodeEncodeError:
+        raise ValueError("not a valid benchmark result: it has half a surrogate pair") from None
