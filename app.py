@@ -12,10 +12,13 @@ from typing import Any
 import gradio as gr
 
 from ui.api import compare, decode, recorded_runs
+from ui.bench import open_result, results, show_result
+from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
-from ui.player import ASSETS, PLAYER, early_scripts, player_component
+from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files
+from viz.lanes import SideBySide
 from viz.payload import Show
 from viz.shelf import recorded, shelf
 from viz.visit import Visit
@@ -57,49 +60,91 @@ def restore(request: gr.Request) -> list[Any]:
     return [asked.run, text, value, *unchanged]
 
 
+LIGHT: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
+HEAVY: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": 1, "concurrency_id": MODEL}
+
+
 def build() -> gr.Blocks:
     """The page."""
-    titles = list(shelf(runs_folder()))
-    nothing = Show("recorded", "").value("done", NO_RUNS)
-    value, text = open_recorded(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    serve_files(runs_folder())
     with gr.Blocks(title="PRESTO explorer", analytics_enabled=False, fill_width=True) as page:
         gr.HTML(HEAD, js_on_load=None, elem_id="head")
-        with gr.Row(equal_height=True, elem_id="ask"):
-            picker = gr.Dropdown(titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240)
-            preset = gr.Dropdown(list(PRESETS), value=None, label="Preset prompt", scale=2)
-            prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
-            run = gr.Button("Run", variant="primary", scale=1, min_width=90)
-            stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
-        with gr.Accordion("Settings", open=False, elem_id="settings"):
-            system = pair_control()
-            controls = settings_controls()
-        player = player_component(value, runs_folder())
+        with gr.Tabs(elem_id="pages"):
+            with gr.Tab("Explore"):
+                settings = explore_page(page)
+            with gr.Tab("Compare"):
+                compare_page(settings)
+            with gr.Tab("Bench"):
+                bench_page()
         gr.Markdown(HOW, elem_id="how-it-works", elem_classes="presto-page")
-        wire(picker, preset, prompt, run, stop, [system, *controls], player)
-        shown = [picker, prompt, player, system, *controls]
-        page.load(restore, None, shown, api_visibility="private", concurrency_limit=None, show_progress="hidden")
         for function in (decode, compare):
             gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
         gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
     return page
 
 
-def wire(picker: Any, preset: Any, prompt: Any, run: Any, stop: Any, settings: list[Any], player: Any) -> None:
-    """Connect the controls to the handlers."""
-    light: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
-    heavy: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": 1, "concurrency_id": MODEL}
+def explore_page(page: gr.Blocks) -> list[Any]:
+    """One run, round by round; returns the controls of pair and settings."""
+    titles = list(shelf(runs_folder()))
+    nothing = Show("recorded", "").value("done", NO_RUNS)
+    value, text = open_recorded(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    with gr.Row(equal_height=True, elem_id="ask"):
+        picker = gr.Dropdown(titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240)
+        preset = gr.Dropdown(list(PRESETS), value=None, label="Preset prompt", scale=2)
+        prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
+        run = gr.Button("Run", variant="primary", scale=1, min_width=90)
+        stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
+    with gr.Accordion("Settings", open=False, elem_id="settings"):
+        settings = [pair_control(), *settings_controls()]
+    player = component("player", value)
     visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
-    picker.input(open_recorded, [picker, visit], [player, prompt], **light)
-    preset.input(PRESETS.get, preset, prompt, **light)
+    picker.input(open_recorded, [picker, visit], [player, prompt], **LIGHT)
+    preset.input(PRESETS.get, preset, prompt, **LIGHT)
     request = [prompt, *settings]
-    begun = gr.on(
-        [run.click, prompt.submit], begin, [visit, *request], [number, picker, *buttons], validator=check, **light
-    )
-    over = begun.success(run_live, [visit, number, *request], player, show_progress_on=prompt, **heavy)
-    over.then(rest, visit, buttons, **light)
-    stop.click(halt, visit, buttons, **light)
-    system, budget = settings[0], settings[1 + FIELDS.index("budget")]
-    system.input(choose_pair, system, [system, budget], **light)
+    asked = [run.click, prompt.submit]
+    begun = gr.on(asked, begin, [visit, *request], [number, picker, *buttons], validator=check, **LIGHT)
+    over = begun.success(run_live, [visit, number, *request], player, show_progress_on=prompt, **HEAVY)
+    over.then(rest, visit, buttons, **LIGHT)
+    stop.click(halt, visit, buttons, **LIGHT)
+    pair, budget = settings[0], settings[1 + FIELDS.index("budget")]
+    pair.input(choose_pair, pair, [pair, budget], **LIGHT)
+    page.load(restore, None, [picker, prompt, player, *settings], **LIGHT)
+    return settings
+
+
+def compare_page(settings: list[Any]) -> None:
+    """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
+    files = shelf(runs_folder())
+    first = next(iter(files), None)
+    with gr.Row(equal_height=True):
+        picker = gr.Dropdown(list(files), value=first, label="Recorded run", scale=3, min_width=240)
+        prompt = gr.Textbox(next(iter(PRESETS.values())), label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
+        run = gr.Button("Run lanes", variant="primary", scale=1, min_width=90)
+        stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
+    with gr.Row():
+        lanes = lane_controls()
+    side = component("compare", recorded_lanes(files[first]) if first else SideBySide("recorded", "").value())
+    visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
+    picker.input(lambda title: recorded_lanes(shelf(runs_folder())[title]), picker, side, **LIGHT)
+    request = [prompt, *lanes, *settings]
+    asked = [run.click, prompt.submit]
+    begun = gr.on(asked, begin, [visit, *request], [number, picker, *buttons], validator=check_lanes, **LIGHT)
+    over = begun.success(run_lanes, [visit, number, *request], side, show_progress_on=prompt, **HEAVY)
+    over.then(rest, visit, buttons, **LIGHT)
+    stop.click(halt, visit, buttons, **LIGHT)
+
+
+def bench_page() -> None:
+    """Result files of ``presto bench``."""
+    titles = list(results())
+    first = next(iter(titles), "")
+    picker = gr.Dropdown(titles, value=first or None, label="Recorded result")
+    with gr.Accordion("Paste a result file of presto bench", open=False):
+        pasted = gr.Textbox(label="Result file", lines=4, max_lines=8)
+        show = gr.Button("Show")
+    figures = component("bench", open_result(first))
+    picker.input(open_result, picker, figures, **LIGHT)
+    show.click(show_result, pasted, figures, **LIGHT)
 
 
 def main() -> None:

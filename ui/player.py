@@ -1,4 +1,4 @@
-"""The player: one custom component that shows a run and steps through it in the page."""
+"""The page's own components: fixed markup filled and stepped by scripts under ``assets/player``."""
 
 from pathlib import Path
 from typing import Any
@@ -11,23 +11,27 @@ PLAYER = ASSETS / "player"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
-def player_component(value: dict[str, Any] | None, runs: Path) -> gr.HTML:
-    """The player: fixed template, stepped by ``assets/player/player.js`` in the page."""
+def serve_files(runs: Path) -> None:
+    """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else is served."""
     gr.set_static_paths([PLOTLY, PLAYER, runs])
-    template, boot = ((PLAYER / name).read_text(encoding="utf-8") for name in ("player.html", "boot.js"))
-    for name, path in {"PLAYER_PATH": PLAYER / "player.js", "PLOTLY_PATH": PLOTLY}.items():
-        boot = boot.replace(name, path.as_posix())
+
+
+def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
+    """The component ``assets/player/NAME.html``, run by ``NAME.js``; ``value`` is what the script shows first."""
+    template, boot = ((PLAYER / file).read_text(encoding="utf-8") for file in (f"{name}.html", "boot.js"))
+    for mark, path in {"SCRIPT_PATH": PLAYER / f"{name}.js", "PLOTLY_PATH": PLOTLY}.items():
+        boot = boot.replace(mark, path.as_posix())
     return gr.HTML(
         value=value,
         html_template=template,
         js_on_load=boot,
         apply_default_css=False,
-        elem_id="player",
+        elem_id=name,
     )
 
 
 def early_scripts() -> str:
-    """Tags for the page's head: the player's scripts start loading beside Gradio's own."""
+    """Tags for the page's head: the scripts start loading beside Gradio's own."""
     modules = (path for path in PLAYER.glob("*.js") if path.name != "boot.js")
     parts = (f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules)
     script = f'<script async data-plotly src="gradio_api/file={PLOTLY.as_posix()}" onerror="this.remove()"></script>'

@@ -27,9 +27,9 @@ BY_PASSES = "round %{x}: %{y:.2f}× (%{customdata} tokens per pass)<extra></extr
 BY_AR = "round %{x}: plain decoding at %{y:.2f}× the speed of linear<extra></extra>"
 BY_ORACLE = "round %{x}: %{y:.2f}× with an oracle’s choice among the top 8 at every state<extra></extra>"
 WAITING = "Appears as soon as linear drafting has run on the same prompt."
-MEASURED, PASSES, PLAIN = "measured time", "per target pass", "AR by time"
+MEASURED, PASSES, PLAIN = "measured time", "per target pass", "AR"
 TOP = 8  # candidates per position that the oracle chooses from
-ORACLE = f"oracle@{TOP} per pass"
+ORACLE = f"oracle@{TOP}"
 Ratios = tuple[float | None, ...]
 
 

@@ -1,9 +1,9 @@
-// Runs inside gr.HTML (js_on_load): finds the player's script on our own server and starts it. Gradio only lets events
+// Runs inside gr.HTML (js_on_load): finds the component's script on our own server and starts it. Gradio only lets events
 // through whose names stand in quotes here, hence `select`.
 const root = window.gradio_config?.root ?? window.location.origin;
 const served = (path) => `${root}/gradio_api/file=${path}`;
 const select = (detail) => trigger("select", detail);
-import(served("PLAYER_PATH"))
+import(served("SCRIPT_PATH"))
   .then(({ mount }) => mount({ element, props, select, watch, served, plotly: "PLOTLY_PATH" }))
   .catch((error) => {
     const message = element.querySelector('[data-part="message"]');

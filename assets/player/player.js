@@ -56,13 +56,13 @@ class Player {
     this.speedup = value.speedup ? JSON.parse(value.speedup) : null;
     this.record = value.record || this.record;
     this.view.showHead(head);
-    if (first) this.arrive();
     if (this.following && this.ready) this.round = this.raw.length - 1;
     if (first || this.following) this.show();
     else {
       this.view.showPlace(this.round, this.raw.length);
       if (this.speedup) this.view.drawSpeedup(this.speedup, this.round);
     }
+    this.arrive();
   }
 
   restart(key, head) {
@@ -77,13 +77,16 @@ class Player {
     this.following = head.state === "running";
   }
 
-  /** Go to the round and node that the address asks for, once. */
+  /** Go to the round and node that the address asks for, once, as soon as its run has come so far. */
   arrive() {
-    const { round, node } = this.asked;
-    if (!this.ready || round === null) return;
-    this.asked = {};
+    const { run, prompt, round, node } = this.asked, { link, state } = this.head;
+    const meant = run === null ? prompt === link.prompt : run === link.run;
+    if (round === null || !this.ready || !meant || (this.raw.length < round && state === "running")) return;
+    this.asked.round = null;
     this.round = Math.max(0, Math.min(round - 1, this.raw.length - 1));
+    this.following = false;
     if (node !== null && this.get(this.round).byId.has(node)) this.node = node;
+    this.show();
   }
 
   get ready() {

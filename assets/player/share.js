@@ -2,11 +2,12 @@
 
 import { COLUMNS } from "./nodes.js";
 
-/** What the address asks for: 1-based round and node of a shared view, and whether the page is embedded. */
+/** What the address asks for: run or prompt, 1-based round and node of a shared view, and whether it is embedded. */
 export function asked() {
   const query = new URLSearchParams(window.location.search);
   const whole = (name) => (/^\d{1,6}$/.test(query.get(name) ?? "") ? Number(query.get(name)) : null);
-  return { round: whole("round"), node: whole("node"), embed: query.get("embed") === "1" };
+  const [run, prompt] = [query.get("run"), query.get("prompt")];
+  return { run, prompt, round: whole("round"), node: whole("node"), embed: query.get("embed") === "1" };
 }
 
 /** The address of the round and node on screen; `run` are the query parameters that bring the run back. */

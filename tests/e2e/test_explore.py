@@ -1,0 +1,117 @@
+"""What surrounds the tree: views of the scores, ranks by either score, the formula, links and files to take away."""
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from presto.records import recording_from_json
+from tests import synthetic
+from viz.stopping import stopping_sentence
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Page]
+USUAL = synthetic.recording("Usual", rounds=6).traces[0]
+
+
+def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) -> None:
+    page = visit()
+    chart = page.locator('#player [data-part="scores"]')
+    page.get_by_role("tab", name="Prediction").click()
+    remark = page.locator('[data-part="remark"]').inner_text()
+    expect(chart).to_have_attribute("aria-label", re.compile(f"^Path score of every node.*{re.escape(remark)}$"))
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Marginals")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator('[data-part="remark"]')).to_have_text(stopping_sentence(USUAL, 0))
+    assert page.locator('#player [data-part="where"]').inner_text() == "round 1 / 6"
+    page.keyboard.press("ArrowRight")
+    expect(chart).to_contain_text("Known when the run is over")  # a synthetic run has no n-gram table to replay with
+
+
+def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
+    page = visit()
+    read = """() => document.querySelector('[data-part="tree"]').data
+        .filter((trace) => trace.ids).map(({ x, y, marker }) => [x, y, marker.size])"""
+    before = page.evaluate(read)
+    page.click('[data-do="by-blind"]')
+    expect(page.locator('[data-do="by-blind"]')).to_have_attribute("aria-pressed", "true")
+    page.wait_for_timeout(800)
+    after = page.evaluate(read)
+    assert [part[:2] for part in before] == [part[:2] for part in after]
+    assert [part[2] for part in before] != [part[2] for part in after]
+
+
+def test_the_pinned_node_shows_its_formula(visit: Visit) -> None:
+    page = visit()
+    page.locator("#player tr[data-node='5'] button").click()
+    page.get_by_text("The score, with these numbers").click()
+    expect(page.locator(".formula p").first).to_contain_text("log q")
+    expect(page.locator(".formula p").last).to_contain_text("Sum over the path: prefix-blind")
+
+
+def test_a_link_brings_back_run_round_and_node(visit: Visit, address: str) -> None:
+    page = visit(url=f"{address}/?run=Hostile&round=3&node=2")
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 3 / 8")
+    expect(page.locator("#player .node-title")).to_be_visible()
+    expect(page.locator("#player tr[data-node='2']")).to_have_attribute("aria-selected", "true")
+
+
+def test_the_copied_link_names_what_is_on_screen(visit: Visit) -> None:
+    page = visit(permissions=["clipboard-read", "clipboard-write"])
+    page.click('[data-do="next"]')
+    page.get_by_text("Share and save").click()
+    page.click('[data-do="link"]')
+    expect(page.locator('#player [data-part="message"]')).to_have_text("Link copied.")
+    assert page.evaluate("navigator.clipboard.readText()").endswith("/?run=Usual&round=2")
+
+
+def test_a_shared_prompt_fills_the_page_and_waits_for_run(visit: Visit, address: str, browser: object) -> None:
+    page = visit()
+    page.goto(f"{address}/?prompt=hello+there&system=smollm2-gated&budget=64")
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value("hello there")
+    expect(page.locator('#player [data-part="message"]')).to_contain_text("press Run")
+
+
+def test_run_table_and_pictures_can_be_taken_away(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_text("Share and save").click()
+
+    def take(name: str) -> Path:
+        with page.expect_download() as download:
+            page.click(f'[data-do="{name}"]')
+        path = tmp_path / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+    rows = list(csv.DictReader(take("table").read_text(encoding="utf-8-sig").splitlines()))
+    assert len(rows) == len(USUAL.rounds[0].tree.tokens) + 1  # and the bonus
+    assert {"token", "verdict", "blind rank", "aligned rank"} <= rows[0].keys()
+    assert take("svg").read_text().startswith("<svg")
+    assert take("png").read_bytes().startswith(b"\x89PNG")
+    assert take("run").name == "1.json.gz"
+
+
+def test_a_live_run_can_be_saved_when_it_is_over(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("live")
+    expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached", timeout=60_000)
+    page.get_by_text("Share and save").click()
+    with page.expect_download() as download:
+        page.click('[data-do="run"]')
+    download.value.save_as(tmp_path / "run.json")
+    text = (tmp_path / "run.json").read_text()
+    assert json.loads(text)["title"] == "Your prompt"
+    assert {trace.method for trace in recording_from_json(text).traces} == {"presto", "linear"}
+
+
+def test_embedded_the_player_stands_alone(visit: Visit, address: str) -> None:
+    page = visit(url=f"{address}/?run=Usual&embed=1")
+    expect(page.locator("#ask")).to_be_hidden()
+    expect(page.locator("#head")).to_be_hidden()
+    expect(page.locator('#player [data-part="tree"]')).to_be_visible()

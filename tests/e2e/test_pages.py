@@ -1,0 +1,56 @@
+"""The pages beside Explore: lanes side by side, and benchmark results."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.test_viz_bench import RESULT
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Page]
+
+
+def open_page(visit: Visit, name: str) -> Page:
+    page = visit()
+    page.get_by_role("tab", name=name).click()
+    return page
+
+
+def test_recorded_lanes_are_locked_by_position(visit: Visit) -> None:
+    page = open_page(visit, "Compare")
+    lanes = page.locator("#compare .lane")
+    expect(lanes).to_have_count(4)
+    expect(page.locator('#compare [data-part="badge"]')).to_have_text("recorded")
+    page.locator('#compare [data-part="slider"]').fill("5")
+    expect(page.locator('#compare [data-part="where"]')).to_have_text(re.compile("token 5 / "))
+    expect(lanes.first).to_contain_text("round 5 of")  # plain decoding: a token per round
+    page.click('#compare [data-do="later"]')
+    expect(page.locator('#compare [data-part="where"]')).not_to_have_text(re.compile("token 5 / "))
+    expect(page.locator('#compare [data-part="clock"] .scatterlayer .trace')).to_have_count(4)
+
+
+def test_lanes_are_really_run_one_after_another(visit: Visit) -> None:
+    page = open_page(visit, "Compare")
+    page.get_by_label("Lane 1").click()
+    page.get_by_role("option", name="–").click()
+    page.get_by_role("button", name="Run lanes").click()
+    expect(page.locator('#compare [data-part="badge"]')).to_have_text("live")
+    expect(page.locator("#compare .lane")).to_have_count(3, timeout=60_000)
+    expect(page.locator('#compare [data-part="message"]')).to_be_hidden(timeout=60_000)
+    expect(page.locator("#compare .lane").last).to_contain_text("over the first lane")
+
+
+def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None:
+    page = open_page(visit, "Bench")
+    page.get_by_text("Paste a result file").click()
+    page.get_by_label("Result file").fill(json.dumps(RESULT))
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator('#bench [data-part="badge"]')).to_have_text("pasted")
+    for name in ("tau", "speed", "histogram", "overhead"):
+        expect(page.locator(f'#bench [data-part="{name}"] .main-svg').first).to_be_visible()
+    page.get_by_label("Result file").fill('{"where": 7}')
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator('#bench [data-part="message"]')).to_contain_text("Not a valid benchmark result")

@@ -1,0 +1,115 @@
+"""The handlers of the pages Compare and Bench, called as plain functions."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from presto.records import DecodeConfig, save
+from tests import synthetic
+from tests.e2e import serve
+from tests.test_viz_bench import RESULT
+from ui import bench, compare, live
+from ui.controls import FIELDS
+from viz.lanes import SideBySide, differences, side_by_side
+from viz.visit import Visit
+
+DEFAULTS = [getattr(DecodeConfig(), name) for name in FIELDS]
+FOUR = compare.FIRST
+
+
+@pytest.fixture(autouse=True)
+def _double(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serve, "PACE", 0.0)
+    monkeypatch.setitem(sys.modules, "presto.runs", serve.double())
+
+
+def head(value: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(value["head"])  # type: ignore[no-any-return]
+
+
+def start(lanes: tuple[str, ...] = FOUR, prompt: str = "hello") -> tuple[Visit, Iterator[dict[str, Any]]]:
+    visit = Visit()
+    number, *_ = live.begin(visit)
+    return visit, compare.run_lanes(visit, number, prompt, *lanes, "smollm2-gated", *DEFAULTS)
+
+
+def test_lanes_run_one_after_another_and_end_with_their_differences() -> None:
+    _, run = start()
+    values = list(run)
+    counts = [len(value["lanes"]) for value in values]
+    assert counts == sorted(counts)
+    last = values[-1]
+    assert [json.loads(lane)["name"] for lane in last["lanes"]] == list(FOUR)
+    assert head(last)["state"] == "done"
+    assert head(last)["badge"] == "live"
+    assert head(last)["differences"] == sorted(head(last)["differences"])
+    for lane in map(json.loads, last["lanes"]):
+        assert len(lane["ends"]) == len(lane["rounds"])
+
+
+def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
+    assert compare.chosen_lanes(("linear", "–", "linear", "magic")) == ["linear"]
+
+
+def test_stop_ends_the_comparison() -> None:
+    visit, run = start()
+    for _ in range(4):
+        next(run)
+    live.halt(visit)
+    (last,) = run
+    assert head(last)["message"] == "Stopped."
+
+
+def test_a_failed_lane_ends_with_one_sentence() -> None:
+    _, run = start(prompt="context")
+    assert head(list(run)[-1])["message"].startswith("The prompt has 9,000 tokens")
+
+
+def test_bad_comparisons_are_refused_before_the_queue() -> None:
+    none = compare.check_lanes(Visit(), "hello", *("–",) * 4, "smollm2-gated", *DEFAULTS)
+    assert none[1]["message"] == "Choose at least one lane."
+    blank = compare.check_lanes(Visit(), " ", *FOUR, "smollm2-gated", *DEFAULTS)
+    assert not blank[1]["is_valid"]
+    fine = compare.check_lanes(Visit(), "hello", *FOUR, "smollm2-gated", *DEFAULTS)
+    assert len(fine) == 2 + 4 + 1 + len(DEFAULTS)
+    assert all(answer["is_valid"] for answer in fine)
+
+
+def test_a_recording_shows_its_lanes_plain_decoding_first(tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=3), tmp_path / "a.json.gz")
+    value = compare.recorded_lanes(tmp_path / "a.json.gz")
+    names = [json.loads(lane)["name"] for lane in value["lanes"]]
+    assert names[0] == "autoregressive"
+    assert len(names) == 4
+    assert head(value)["badge"] == "recorded"
+
+
+def test_without_lanes_the_page_says_so() -> None:
+    value = SideBySide("recorded", "").value()
+    assert value["lanes"] == []
+    assert "No lane has run yet" in value["clock"]
+    assert differences([]) == []
+
+
+def test_hostile_tokens_stay_text_in_the_lanes() -> None:
+    value = side_by_side(synthetic.recording("Hostile", seed=5, rounds=4, pieces=synthetic.HOSTILE))
+    units = [unit for lane in value["lanes"] for round_ in json.loads(lane)["rounds"] for unit, *_ in round_]
+    assert any("<img" in unit for unit in units)  # characters, set with textContent
+    assert not any("\u202e" in unit for unit in units)
+
+
+def test_a_result_is_drawn_and_a_broken_one_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "my-result.json").write_text(json.dumps(RESULT))
+    monkeypatch.setattr(bench, "FOLDER", tmp_path)
+    assert list(bench.results()) == ["my result"]
+    value = bench.open_result("my result")
+    assert value["badge"] == "recorded"
+    assert value["figures"].keys() == {"tau", "speed", "histogram", "overhead"}
+    assert bench.open_result("other")["message"] == bench.NONE
+    broken = bench.show_result("[]")
+    assert broken["figures"] == {}
+    assert broken["message"].startswith("Not a valid benchmark result")
