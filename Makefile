@@ -23,6 +23,7 @@ lint: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/biome lint --error-on-warnings assets/player
 
 bench: .venv/run.stamp
 	$(BIN)/python -m presto.benchmarks.search

@@ -20,8 +20,8 @@ function shorten(text, limit) {
   const bare = [...text.replace(ISOLATES, "")];
   if (bare.length <= limit) return text;
   const tail = (limit - 1) >> 1;
-  const cut = bare.slice(0, limit - 1 - tail).join("") + "…" + bare.slice(bare.length - tail).join("");
-  return bare.length === [...text].length ? cut : "\u2068" + cut + "\u2069";
+  const cut = `${bare.slice(0, limit - 1 - tail).join("")}…${bare.slice(bare.length - tail).join("")}`;
+  return bare.length === [...text].length ? cut : `\u2068${cut}\u2069`;
 }
 
 const touches = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;

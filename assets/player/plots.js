@@ -66,7 +66,7 @@ export function draw(box, figure, label, on = {}) {
 export function places(figure) {
   const found = new Map();
   for (const trace of figure.data)
-    (trace.ids ?? []).forEach((id, i) => found.set(Number(id), [trace.x[i], trace.y[i]]));
+    for (const [i, id] of (trace.ids ?? []).entries()) found.set(Number(id), [trace.x[i], trace.y[i]]);
   return found;
 }
 

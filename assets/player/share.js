@@ -59,7 +59,7 @@ const cell = (value) => {
 /** The node table of a round. */
 export function saveTable(rows, round) {
   const lines = [COLUMNS.map(([name]) => name), ...rows.map((row) => COLUMNS.map(([, read]) => read(row)))];
-  saveText(`presto-round-${round + 1}.csv`, "text/csv", "\ufeff" + lines.map((line) => line.map(cell).join(",")).join("\r\n"));
+  saveText(`presto-round-${round + 1}.csv`, "text/csv", `\ufeff${lines.map((line) => line.map(cell).join(",")).join("\r\n")}`);
 }
 
 /** The tree as drawn, as `svg` or `png`. */

@@ -32,12 +32,12 @@ export function showText(box, getRound, current) {
 
 /** Light the chips of `path` (node ids of round `current`); what was not committed shows as a ghost at the fork. */
 export function lightText(box, path, rowsById, current) {
-  box.querySelectorAll(".ghost").forEach((ghost) => ghost.remove());
-  box.querySelectorAll(".lit").forEach((span) => span.classList.remove("lit"));
+  for (const ghost of box.querySelectorAll(".ghost")) ghost.remove();
+  for (const span of box.querySelectorAll(".lit")) span.classList.remove("lit");
   const now = [...box.querySelectorAll(`.chip[data-round="${current}"]`)];
   const bonus = path.some((node) => rowsById.get(node).status === "bonus");
   const shown = now.filter((span) => isOnPath(span, path, bonus));
-  shown.forEach((span) => span.classList.add("lit"));
+  for (const span of shown) span.classList.add("lit");
   const off = path.filter((node) => ["rejected", "beyond"].includes(rowsById.get(node).status));
   if (!off.length) return;
   const ghost = document.createElement("span");

@@ -1,0 +1,36 @@
+"""Accessibility: axe-core finds nothing serious in our own markup, light, dark and on a phone, on every page."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+Visit = Callable[..., Page]
+
+
+def serious(page: Page, part: str) -> list[str]:
+    """Serious and critical findings in ``part`` of the page."""
+    found = Axe().run(page, context={"include": [[part]]}).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}])
+def test_explore_has_no_serious_finding(visit: Visit, settings: dict[str, object]) -> None:
+    page = visit(**settings)
+    page.locator("#player tr[data-node='3'] button").click()
+    page.get_by_text("The score, with these numbers").click()
+    page.locator(".share summary").click()
+    for part in ("#player", "#head", "#how-it-works"):
+        assert serious(page, part) == []
+
+
+@pytest.mark.parametrize("name", ["Compare", "Bench"])
+def test_the_other_pages_have_no_serious_finding(visit: Visit, name: str) -> None:
+    page = visit()
+    page.get_by_role("tab", name=name).click()
+    page.wait_for_selector(f"#{name.lower()} .player")
+    assert serious(page, f"#{name.lower()}") == []
