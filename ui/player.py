@@ -8,18 +8,19 @@ import plotly
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 PLAYER = ASSETS / "player"
+LEARN = ASSETS / "learn"  # texts, one file per language
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 def serve_files(runs: Path) -> None:
     """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else is served."""
-    gr.set_static_paths([PLOTLY, PLAYER, runs])
+    gr.set_static_paths([PLOTLY, PLAYER, LEARN, runs])
 
 
 def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
     """The component ``assets/player/NAME.html``, run by ``NAME.js``; ``value`` is what the script shows first."""
     template, boot = ((PLAYER / file).read_text(encoding="utf-8") for file in (f"{name}.html", "boot.js"))
-    for mark, path in {"SCRIPT_PATH": PLAYER / f"{name}.js", "PLOTLY_PATH": PLOTLY}.items():
+    for mark, path in {"SCRIPT_PATH": PLAYER / f"{name}.js", "PLOTLY_PATH": PLOTLY, "LEARN_PATH": LEARN}.items():
         boot = boot.replace(mark, path.as_posix())
     return gr.HTML(
         value=value,

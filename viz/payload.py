@@ -12,6 +12,7 @@ from typing import Any, Literal
 from presto.compare import Rival
 from presto.records import Method, Recording, Trace, to_json
 from viz.formula import level_lines
+from viz.learn import answers
 from viz.marginals import marginals_figure, marginals_sentence
 from viz.nodes import Node, node_rows, round_sentence
 from viz.numbers import NAMES, ending, numbers, place, settings, stage_shares
@@ -64,13 +65,8 @@ def round_json(trace: Trace, index: int) -> str:
     return f"{_dump(body)[:-1]},{parts}}}"
 
 
-def rivals_json(trace: Trace) -> list[str]:
-    """Per round what other scorers would have had accepted at its state; empty where no exact replay is possible."""
-    found = rivals_of(trace)
-    return [_rivals_round(trace, found, index) for index in range(len(found))]
-
-
 def _rivals_round(trace: Trace, found: list[tuple[Rival, ...]], index: int) -> str:
+    """What other scorers would have had accepted at a round's state (``viz.rivals.rivals_of``)."""
     round_, rivals = trace.rounds[index], found[index]
     missing = missing_nodes(round_, rivals)[:MISSING]
     body = {
@@ -114,6 +110,7 @@ class Show:
             "link": self.link,
         }
         trace, linear = self.trace, self.others.get("linear")
+        rivals = rivals_of(trace) if trace is not None and state == "done" else []
         if trace is None:
             return {"key": self.key, "head": _dump(head), "rounds": [], "rivals": [], "speedup": "", "record": ""}
         head |= {
@@ -123,6 +120,7 @@ class Show:
             "place": place(trace),
             "settings": settings(trace),
             "ending": ending(trace) if state == "done" else "",
+            "answers": answers(trace, linear, rivals) if state == "done" else {},
             "lambda": trace.config.lam,
             "columns": COLUMNS,
             "honest": speed_sentence(trace, linear) if linear or state == "done" else "",
@@ -134,7 +132,7 @@ class Show:
             "key": self.key,
             "head": _dump(head),
             "rounds": list(self.rounds),
-            "rivals": rivals_json(trace) if state == "done" else [],
+            "rivals": [_rivals_round(trace, rivals, index) for index in range(len(rivals))],
             "speedup": figure.to_json(),
             "record": self.record or (self._json() if state == "done" else ""),
         }

@@ -4,7 +4,7 @@ const root = window.gradio_config?.root ?? window.location.origin;
 const served = (path) => `${root}/gradio_api/file=${path}`;
 const select = (detail) => trigger("select", detail);
 import(served("SCRIPT_PATH"))
-  .then(({ mount }) => mount({ element, props, select, watch, served, plotly: "PLOTLY_PATH" }))
+  .then(({ mount }) => mount({ element, props, select, watch, served, plotly: "PLOTLY_PATH", learn: "LEARN_PATH" }))
   .catch((error) => {
     const message = element.querySelector('[data-part="message"]');
     message.textContent = `The page is incomplete: its script did not load. Reload to try again. (${error.message})`;

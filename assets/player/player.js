@@ -3,6 +3,7 @@
 // value = { key, head, rounds: [json, …], speedup }: see viz/payload.py. A growing run keeps its key.
 
 import { listen } from "./events.js";
+import { Learn } from "./learn.js";
 import { nodeSentence } from "./nodes.js";
 import { loadPlotly } from "./plots.js";
 import { asked, copy, linkTo, savePicture, saveRun, saveTable } from "./share.js";
@@ -11,14 +12,16 @@ import { View } from "./view.js";
 const BEAT = 1400; // milliseconds a round stays on screen at speed 1×
 
 class Player {
-  constructor({ element, props, select, watch, served }) {
+  constructor({ element, props, select, watch, served, learn }) {
     this.props = props;
     this.served = served;
     this.select = select;
     this.view = new View(element.querySelector(".player"), {
       pin: (node) => this.pin(node),
       go: (round) => this.jump(round),
+      view: (name) => this.learn.notice(`view:${name}`),
     });
+    this.learn = new Learn(this, this.view.part.learn, this.view.part.opener, served(learn));
     this.key = null; // of the run on screen
     this.past = new Set(); // keys of runs that were on screen before
     this.raw = []; // its rounds as JSON
@@ -135,6 +138,7 @@ class Player {
     this.view.light(round, this.round, this.path());
     if (node === null) return;
     this.view.announce(nodeSentence(round.byId.get(node)));
+    this.learn.notice(`pin:${round.byId.get(node).status}`);
     this.select({ round: this.round, node });
   }
 
@@ -163,6 +167,12 @@ class Player {
     if (target) this.pin(target.node);
   }
 
+  /** Let the tree show ranks under `score`. */
+  rankBy(score) {
+    this.view.rankBy(score, this.get(this.round), this.round, this.path());
+    this.learn.notice(`rank:${score}`);
+  }
+
   // ---- stepping ---------------------------------------------------------------------------------------------------
 
   get atEnd() {
@@ -178,6 +188,8 @@ class Player {
     this.node = null;
     this.show();
     this.view.announce(`Round ${target + 1}. ${this.get(target).sentence}`);
+    this.learn.notice("step");
+    if (this.atEnd) this.learn.notice("last");
   }
 
   /** The reader chose round `i`. */
@@ -219,7 +231,7 @@ class Player {
     if (!this.ready) return;
     if (name === "play") return this.timer ? this.pause() : this.play();
     if (SHARED[name]) return SHARED[name](this);
-    if (name === "by-aligned" || name === "by-blind") return this.view.rankBy(name.slice(3), this.get(this.round), this.round, this.path());
+    if (name === "by-aligned" || name === "by-blind") return this.rankBy(name.slice(3));
     this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.raw.length - 1 }[name]);
   }
 }
@@ -234,11 +246,11 @@ const SHARED = {
 };
 
 /** Start the player in `element` of a gr.HTML component; `served` gives a file's address. */
-export async function mount({ element, props, select, watch, served, plotly }) {
+export async function mount({ element, props, select, watch, served, plotly, learn }) {
   const message = element.querySelector('[data-part="message"]');
   try {
     await loadPlotly(served(plotly));
-    return new Player({ element, props, select, watch, served });
+    return new Player({ element, props, select, watch, served, learn });
   } catch (error) {
     message.hidden = false;
     message.textContent = `The page is incomplete: ${error.message}. Reload to try again.`;

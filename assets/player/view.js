@@ -23,6 +23,7 @@ export class View {
     this.by = "aligned"; // the score whose ranks the tree shows
     listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
       this.chosen = name;
+      this.on.view(name);
       if (this.round) this.drawScores(this.round);
     });
   }

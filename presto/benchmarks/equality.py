@@ -3,7 +3,7 @@
 At T = 0 the reference is transformers' own ``generate``, else our ``autoregressive`` with the same seed. A difference
 passes only as a tie: the two tokens' logits, recomputed in float64, lie within 1e-4. Exit code 1 if any does not.
 
-    python -m presto.benchmarks.equality --data PATH:16 … [--temperature 0.8]
+    python -m presto.benchmarks.equality --data PATH:16 … --system smollm2-gated --system … [--temperature 0.8]
 """
 
 import sys
@@ -89,10 +89,13 @@ def main(
     seed: int = 0,
     max_new_tokens: int = 128,
     budget: int = 32,
+    draft_length: int = 12,
 ) -> None:
     """Compare ar, linear, blind and presto of every pair with one reference per prompt."""
     pairs, judge = [load(name, dtype) for name in system], Judge()
-    config = make_config(temperature=temperature, seed=seed, max_new_tokens=max_new_tokens, budget=budget)
+    config = make_config(
+        temperature=temperature, seed=seed, max_new_tokens=max_new_tokens, budget=budget, draft_length=draft_length
+    )
     prompts = [prompt for source in data for prompt in load_prompts(source)]
     counts = {(pair.spec.name, method): Count() for pair in pairs for method in get_args(Method)}
     for number, prompt in enumerate(prompts):
@@ -114,7 +117,8 @@ def main(
                     typer.echo(f"prompt {number + 1}, {pair.spec.name} {method}: {difference} {verdict}")
         typer.echo(f"prompt {number + 1} of {len(prompts)}, {len(reference)} tokens", err=True)
     name = "transformers generate" if temperature == 0 else f"autoregressive, T = {temperature}, seed {seed}"
-    typer.echo(f"{dtype}, {max_new_tokens} tokens, {len(prompts)} prompts, equal to {name}:")
+    shape = f"budget {budget}, drafts of {draft_length}"
+    typer.echo(f"{dtype}, {max_new_tokens} tokens, {shape}, {len(prompts)} prompts, equal to {name}:")
     for (pair_name, method), count in counts.items():
         if count.equal + count.ties + count.different:
             typer.echo(f"{pair_name:18} {method:7} equal {count.equal}, ties {count.ties}, other {count.different}")

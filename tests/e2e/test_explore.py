@@ -115,3 +115,41 @@ def test_embedded_the_player_stands_alone(visit: Visit, address: str) -> None:
     expect(page.locator("#ask")).to_be_hidden()
     expect(page.locator("#head")).to_be_hidden()
     expect(page.locator('#player [data-part="tree"]')).to_be_visible()
+
+
+def test_the_tour_is_completed_by_doing(visit: Visit) -> None:
+    page = visit(locale="en-GB")
+    page.get_by_role("button", name="Learn").click()
+    learn = page.locator("#player .learn")
+    expect(learn.locator(".task")).to_have_text("Press ▶ (or →).")
+    expect(page.locator('#player [data-do="next"]')).to_have_class(re.compile("spot"))
+    page.click('#player [data-do="next"]')
+    expect(learn.locator(".task")).to_have_text("✓ Done")
+    learn.get_by_role("button", name="Next", exact=True).click()
+    page.get_by_role("tab", name="Marginals").click()
+    expect(learn.locator(".task")).to_have_class(re.compile("complete"))
+
+
+def test_predictions_and_challenges_are_checked_on_the_loaded_run(visit: Visit) -> None:
+    page = visit(locale="en-GB")
+    page.get_by_role("button", name="Learn").click()
+    learn = page.locator("#player .learn")
+    learn.get_by_role("button", name="Predict").click()
+    count = len(USUAL.rounds[1].accepted)
+    learn.get_by_role("button", name=str(count), exact=True).click()
+    expect(learn).to_contain_text(f"Right: {count} accepted.")
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
+    learn.get_by_role("button", name="Challenges").click()
+    field = learn.locator("form input").nth(1)
+    field.fill("0")
+    field.press("Enter")
+    expect(learn).to_contain_text("Not quite")
+    field.fill(str(max(len(round_.committed) for round_ in USUAL.rounds)))
+    field.press("Enter")
+    expect(learn.locator("form").nth(1)).to_contain_text("Right.")
+
+
+def test_the_lessons_are_in_korean_too(visit: Visit) -> None:
+    page = visit(locale="ko-KR")
+    page.get_by_role("button", name="배우기").click()
+    expect(page.locator("#player .learn")).to_contain_text("한 번에 한 토큰은 느립니다")

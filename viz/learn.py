@@ -1,0 +1,32 @@
+"""Answers to the page's challenges, computed from the run that is loaded."""
+
+from collections.abc import Sequence
+
+from presto.compare import Rival
+from presto.measures import acceptance_length, speedup
+from presto.records import Trace
+
+ANSWERS = ("tau", "longest", "accepted", "speedup", "rescued")
+
+
+def answers(trace: Trace, linear: Trace | None, rivals: Sequence[Sequence[Rival]]) -> dict[str, float]:
+    """The number behind every question that this run can answer; ``rivals`` as from ``viz.rivals.rivals_of``."""
+    if not trace.rounds:
+        return {}
+    known: dict[str, float] = {
+        "tau": acceptance_length(trace),
+        "longest": max(len(round_.committed) for round_ in trace.rounds),
+        "accepted": len(trace.rounds[0].accepted),
+    }
+    ratio = speedup(trace, linear) if linear else None
+    if ratio is not None:
+        known["speedup"] = ratio
+    if rivals:
+        known["rescued"] = sum(_better_than_blind(round_) for round_ in rivals)
+    return {name: round(value, 4) for name, value in known.items()}
+
+
+def _better_than_blind(rivals: Sequence[Rival]) -> bool:
+    own = next((rival.committed for rival in rivals if rival.own), 0)
+    blind = next((rival.committed for rival in rivals if rival.name == "blind"), own)
+    return own > blind
