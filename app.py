@@ -157,6 +157,7 @@ def main() -> None:
         css_paths=PLAYER / "player.css",
         head=early_scripts(),
         footer_links=["api"],
+        mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
     )
 
 

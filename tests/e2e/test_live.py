@@ -141,3 +141,36 @@ def test_the_api_decodes_and_refuses_in_words(address: str) -> None:
     assert trace["method"] == "linear"
     with pytest.raises(AppError, match="The prompt is blank"):
         client.predict(" ", "linear", "", {}, api_name="/decode")
+
+
+def saved_run(page: Page, path: Path) -> str:
+    """The text of the live run's file, once the run is over."""
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("live", timeout=60_000)
+    expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached", timeout=60_000)
+    page.get_by_text("Share and save").click()
+    with page.expect_download() as download:
+        page.click('[data-do="run"]')
+    download.value.save_as(path)
+    return path.read_text()
+
+
+def test_two_visitors_never_see_each_others_run(visit: Visit, tmp_path: Path) -> None:
+    pages = {name: visit() for name in ("alpha", "beta")}
+    for name, page in pages.items():
+        page.get_by_label("Prompt", exact=True).fill(f"{name} {name} {name}")
+        page.get_by_role("button", name="Run", exact=True).click()
+    for name, page in pages.items():
+        text = saved_run(page, tmp_path / f"{name}.json")
+        other = "beta" if name == "alpha" else "alpha"
+        assert f"{name} {name} {name}" in text
+        assert other not in text
+        assert other not in page.inner_text("body").replace("Prompt", "")
+
+
+def test_inside_an_iframe_the_tree_is_drawn_and_steps(visit: Visit, address: str) -> None:
+    page = visit()
+    page.set_content(f'<iframe src="{address}" width="1200" height="700"></iframe>')
+    frame = page.frame_locator("iframe")
+    expect(frame.locator('#player [data-part="tree"] .textpoint').first).to_be_visible()
+    frame.locator('[data-do="next"]').click()
+    expect(frame.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
