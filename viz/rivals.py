@@ -17,9 +17,6 @@ NOT_DRAFTED = "Nothing was drafted here, so no setting could have done otherwise
 THIS_ROUND, ALL_ROUNDS = "tokens this round would commit", "tokens per round, at this run’s own states"
 
 
-UNKNOWN = "No other scorer can be replayed: this run's n-gram table is not here."
-
-
 def rivals_of(trace: Trace) -> list[tuple[Rival, ...]]:
     """Per round of a finished run what the default rivals would have committed; empty if no replay is exact."""
     table = table_of(trace.system)
