@@ -21,14 +21,20 @@ app.add_typer(train_app, name="train")
 
 
 @app.command()
-def fetch() -> None:
-    """Fetch the embedded target, convert it and compile the search; quick when all is there."""
-    from presto.models.weights import embedded_target
+def fetch(
+    pair: Annotated[str, typer.Argument(help="Name of a pair; default: the embedded one.")] = "",
+    revision: Annotated[str | None, typer.Option(help="Revision of the target on the hub.")] = None,
+) -> None:
+    """Fetch a pair's weights (resumes, quick when all is there) and compile the search."""
+    from presto.models.catalogue import find, names
+    from presto.models.sources import resolve
     from presto.search import warm_up
 
-    folder = embedded_target()
+    spec = find(pair or names()[0])
     warm_up()
-    typer.echo(f"ready: {folder}")
+    for source, wanted in ((spec.target, revision), (spec.drafter, None)):
+        if source:
+            typer.echo(f"ready: {resolve(source, wanted).folder}")
 
 
 @app.command()

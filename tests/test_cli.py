@@ -37,6 +37,7 @@ def test_decode_prints_the_documented_object_and_saves_the_trace(tmp_path: Path)
         (("decode", "hi", "--method", "magic"), "known methods"),
         (("decode", "hi", "--scorer", "magic"), "scorer"),
         (("decode", "hi", "--system", "magic"), "known pairs"),
+        (("fetch", "magic"), "known pairs"),
         (("decode", "hi", "--target", "nowhere"), "config.json is missing"),
         (("decode", "hi", "--drafter", "nowhere"), "needs --target"),
         (("decode", "hi", "--max-new-tokens", "8190"), "context holds 8192"),
