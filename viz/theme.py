@@ -27,7 +27,7 @@ class Palette(NamedTuple):
     exact: str
 
 
-LIGHT = Palette("#1d2433", "#5b6475", "#e3e6ec", "#ffffff", "#0072b2", "#b26b00", "#c44e00", "#737b8a", "#00795a")
+LIGHT = Palette("#1d2433", "#5b6475", "#e3e6ec", "#ffffff", "#0072b2", "#a36200", "#c44e00", "#6b7382", "#00795a")
 DARK = Palette("#e7eaf1", "#a3acbd", "#333a48", "#161a22", "#56b4e9", "#f0b232", "#ff9257", "#8b94a6", "#35c99f")
 SYMBOLS: dict[Status, str] = {
     "root": "square",
