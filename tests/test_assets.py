@@ -4,11 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from presto.models.registry import ADAPTER, ASSETS, TABLE
+from presto.models.catalogue import ASSETS
 from presto.ngram import NgramModel, NgramTable
 from presto.records import Recording, load_recording
 from presto.replay import counterfactual
+from viz.results import parse_result
 
+ADAPTER, DRAFTER = (ASSETS / "models" / name for name in ("smollm2-draft-adapter", "smollm2-dflash"))
+TABLE = ASSETS / "ngram" / "smollm2.npz"
+RESULTS = sorted((ASSETS / "benchmarks").glob("*.json"))
 RUNS = sorted((ASSETS / "runs").glob("*.json.gz"))
 
 
@@ -58,6 +62,7 @@ def test_sizes_stay_within_their_limits() -> None:
         return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
     assert size(ADAPTER) <= 25 << 20
+    assert size(DRAFTER) <= 40_000_000
     assert TABLE.stat().st_size <= 8 << 20
     assert all(path.stat().st_size <= 1 << 20 for path in RUNS)
 
@@ -65,3 +70,10 @@ def test_sizes_stay_within_their_limits() -> None:
 def test_the_table_counts_a_million_tokens(table: NgramTable) -> None:
     assert table.tokens >= 1_000_000
     assert (table.vocab, table.order) == (49_152, 3)
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
+def test_bundled_results_are_of_48_real_prompts(path: Path) -> None:
+    result = parse_result(path.read_text(encoding="utf-8"))
+    assert sum(result.prompts.values()) == 48
+    assert result.methods.keys() == {"ar", "linear", "blind", "presto"}
