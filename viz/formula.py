@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from presto.records import DecodeConfig, Trace
+from presto.records import DecodeConfig, Trace, Tree
 from presto.tree import path
 from viz.nodes import BONUS, Node, node_rows
 
@@ -30,13 +30,14 @@ def _score(config: DecodeConfig, depth: int, log_q: float, log_rho: float) -> fl
     return float(log_q + config.lam * log_rho)
 
 
+def _level(trace: Trace, tree: Tree, row: Node) -> Level:
+    score = _score(trace.config, row.depth, tree.log_q[row.node], tree.log_rho[row.node])
+    return Level(row, score, tree.aligned[row.node] - tree.aligned[row.parent])
+
+
 def _levels(trace: Trace, round_: int, node: int) -> list[Level]:
     tree, rows = trace.rounds[round_].tree, node_rows(trace, round_)
-    levels = []
-    for i in path(tree.parents, node):
-        score = _score(trace.config, rows[i].depth, tree.log_q[i], tree.log_rho[i])
-        levels.append(Level(rows[i], score, tree.aligned[i] - tree.aligned[tree.parents[i]]))
-    return levels
+    return [_level(trace, tree, rows[i]) for i in path(tree.parents, node)]
 
 
 def _corrected(config: DecodeConfig, depth: int) -> bool:
@@ -65,13 +66,8 @@ def _line(config: DecodeConfig, level: Level) -> str:
 
 def level_lines(trace: Trace, round_: int) -> dict[int, str]:
     """Every drafted node's own line of ``formula``, by node: a path's formula is the lines of its nodes."""
-    tree, lines = trace.rounds[round_].tree, {}
-    for row in node_rows(trace, round_):
-        if row.node > 0:
-            score = _score(trace.config, row.depth, row.log_q or 0.0, row.log_rho or 0.0)
-            increment = tree.aligned[row.node] - tree.aligned[row.parent]
-            lines[row.node] = _line(trace.config, Level(row, score, increment))
-    return lines
+    tree, rows = trace.rounds[round_].tree, node_rows(trace, round_)
+    return {row.node: _line(trace.config, _level(trace, tree, row)) for row in rows if row.node > 0}
 
 
 def formula(trace: Trace, round: int, node: int) -> tuple[str, ...]:  # noqa: A002

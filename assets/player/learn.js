@@ -1,15 +1,10 @@
 // Learn: a tour on the real controls, the words of the field, predictions and challenges on the run that is loaded.
 // All texts are in assets/learn/LANGUAGE.json.
 
+import { make } from "./nodes.js";
+
 const LANGUAGES = ["en", "ko"];
 const TOLERANCE = 0.051; // answers asked for with one decimal
-
-function make(tag, text, className = "") {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
 
 function button(text, act) {
   const element = make("button", text);

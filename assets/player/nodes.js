@@ -17,7 +17,8 @@ export const COLUMNS = [
 
 export const number = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
 
-function make(tag, text, className = "") {
+/** An element with text (never markup) and class. */
+export function make(tag, text, className = "") {
   const element = document.createElement(tag);
   if (text !== undefined) element.textContent = text;
   if (className) element.className = className;
