@@ -15,6 +15,7 @@ from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
+from ui.files import open_file
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
 from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files
@@ -61,6 +62,7 @@ def restore(request: gr.Request) -> list[Any]:
 
 
 LIGHT: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
+OPENING: dict[str, Any] = LIGHT | {"concurrency_limit": 1, "show_progress": "minimal"}
 HEAVY: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": 1, "concurrency_id": MODEL}
 
 
@@ -99,6 +101,7 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     player = component("player", value)
     visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
     picker.input(open_recorded, [picker, visit], [player, prompt], **LIGHT)
+    player.upload(open_file, visit, [picker, prompt, player], show_progress_on=prompt, **OPENING)
     preset.input(PRESETS.get, preset, prompt, **LIGHT)
     request = [prompt, *settings]
     asked = [run.click, prompt.submit]

@@ -32,8 +32,7 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 
 def early_scripts() -> str:
-    """Tags for the page's head: the scripts start loading beside Gradio's own."""
-    modules = (path for path in PLAYER.glob("*.js") if path.name != "boot.js")
-    parts = (f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules)
-    script = f'<script async data-plotly src="gradio_api/file={PLOTLY.as_posix()}" onerror="this.remove()"></script>'
-    return script + "".join(parts)
+    """Tags for the page's head: the scripts load beside Gradio's own; Plotly's runs when the first tree is sketched."""
+    modules = [path for path in PLAYER.glob("*.js") if path.name != "boot.js"]
+    parts = [f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules]
+    return "".join(parts) + f'<link rel="prefetch" as="script" href="gradio_api/file={PLOTLY.as_posix()}">'

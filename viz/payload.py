@@ -27,7 +27,7 @@ from viz.tree import FAN, probability_text, tree_figure
 
 COLUMNS = (*Node._fields, "line")
 MISSING = 12  # nodes of the blind tree alone that a round names
-Badge = Literal["recorded", "live"]
+Badge = Literal["recorded", "live", "opened"]  # opened: from a visitor's file
 
 
 def _dump(value: Any) -> str:

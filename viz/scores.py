@@ -58,20 +58,20 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
         words = [row.full, row.depth, row.word, row.blind_rank, row.aligned_rank]
         hover += [shown := [plotly_text(word) for word in words], shown, []]
         names += ["", plotly_text(labels.get(row.node, "")), ""]
-    tint = colour(ink, status)
+    tint, many = colour(ink, status), len(rows) > LOG_FROM  # marks of many are a blur and cost more than their lines
     return go.Scatter(
         x=xs,
         y=ys,
         ids=ids,
         customdata=hover,
         text=names,
-        mode="lines+markers+text" if status == "accepted" else "lines+markers",
+        mode="lines+markers+text" if status == "accepted" else "lines" if many else "lines+markers",
         textposition="middle right",
         textfont={"family": MONO, "size": 11, "color": tint},
         line={**LINES[status], "color": tint},
         marker={"symbol": SYMBOLS[status], "size": 7 if status == "accepted" else 4, "color": tint},
         name=WORDS[status],
-        opacity=0.4 if len(rows) > LOG_FROM else 1,
+        opacity=0.4 if many else 1,
         showlegend=False,
         hovertemplate=HOVER,
         cliponaxis=False,

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from presto.records import Recording, load_recording
-from viz.payload import Show
+from viz.payload import Badge, Show
 
 
 class Recorded(NamedTuple):
@@ -17,9 +17,9 @@ class Recorded(NamedTuple):
     value: dict[str, Any]
 
 
-def _value(recording: Recording, file: str) -> dict[str, Any]:
-    link = {"run": recording.title}
-    show = Show("recorded", recording.title, recording.note, link=link, record=file)
+def value_of(recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = "") -> dict[str, Any]:
+    """The player's value of a recording, PRESTO's lane first."""
+    show = Show(badge, recording.title, recording.note, link=link or {}, record=file)
     for trace in sorted(recording.traces, key=lambda trace: trace.method != "presto"):
         show.take(trace)
     return show.value()
@@ -29,7 +29,11 @@ def _value(recording: Recording, file: str) -> dict[str, Any]:
 def recorded(path: Path) -> Recorded:
     """Read one recording and build what the page shows of it."""
     recording = load_recording(path)
-    return Recorded(recording.title, recording.traces[0].prompt, _value(recording, path.as_posix()))
+    return Recorded(
+        recording.title,
+        recording.traces[0].prompt,
+        value_of(recording, "recorded", {"run": recording.title}, path.as_posix()),
+    )
 
 
 @lru_cache(maxsize=4)

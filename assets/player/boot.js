@@ -1,10 +1,11 @@
 // Runs inside gr.HTML (js_on_load): finds the component's script on our own server and starts it. Gradio only lets events
-// through whose names stand in quotes here, hence `select`.
+// through whose names stand in quotes here, hence `select` and `upload`.
 const root = window.gradio_config?.root ?? window.location.origin;
 const served = (path) => `${root}/gradio_api/file=${path}`;
 const select = (detail) => trigger("select", detail);
+const send = (detail) => trigger("upload", detail);
 import(served("SCRIPT_PATH"))
-  .then(({ mount }) => mount({ element, props, select, watch, served, plotly: "PLOTLY_PATH", learn: "LEARN_PATH" }))
+  .then(({ mount }) => mount({ element, props, select, send, watch, served, plotly: "PLOTLY_PATH", learn: "LEARN_PATH" }))
   .catch((error) => {
     const message = element.querySelector('[data-part="message"]');
     message.textContent = `The page is incomplete: its script did not load. Reload to try again. (${error.message})`;

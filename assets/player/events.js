@@ -8,7 +8,7 @@ function onClick(player, { target }) {
   const button = target.closest("[data-do]");
   if (button) return player.act(button.dataset.do);
   const line = target.closest("tr[data-node]");
-  if (line) return player.pin(Number(line.dataset.node));
+  if (line) return Number(line.closest("table").dataset.round) === player.round && player.pin(Number(line.dataset.node));
   const chip = target.closest(".text .chip[data-round]");
   if (chip) player.pick(Number(chip.dataset.round), chip.classList.contains("bonus"), chip.dataset.nodes);
 }
@@ -48,5 +48,9 @@ export function listen(player) {
   document.addEventListener("keydown", (event) => onKey(player, event));
   part.slider.addEventListener("input", () => player.jump(Number(part.slider.value) - 1));
   part.speed.addEventListener("change", () => player.changeSpeed());
+  part.file.addEventListener("change", () => {
+    if (part.file.files.length) player.open(part.file.files[0]);
+    part.file.value = ""; // so that the same file can be chosen again
+  });
   onPage(player);
 }

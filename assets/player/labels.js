@@ -61,7 +61,25 @@ function fit(label, point, taken, positions, edge) {
   return null;
 }
 
-/** Set the text of every node trace; returns how many nodes stay without a label. */
+/** Labels as one trace of their own, which costs Plotly much less than a text, mostly empty, at every node. */
+function labelTrace(traces, found) {
+  const text = { x: [], y: [], text: [], textposition: [], color: [] };
+  let font = {};
+  for (const { ids, x, y, textfont } of traces) {
+    font = textfont;
+    for (const [i, id] of ids.entries()) {
+      const label = found.get(Number(id));
+      if (!label) continue;
+      const point = { x: x[i], y: y[i], text: SPACE + plotlyText(label.text), textposition: label.position, color: textfont.color };
+      for (const name of Object.keys(text)) text[name].push(point[name]);
+    }
+  }
+  const { color, ...points } = text, quiet = { hoverinfo: "skip", showlegend: false, cliponaxis: false };
+  const room = { size: 8, opacity: 0 }; // Plotly keeps a text off its mark, even an unseen one
+  return { ...quiet, ...points, mode: "markers+text", marker: room, textfont: { ...font, color } };
+}
+
+/** Move the labels of `figure` to a trace of their own; returns how many nodes stay without one. */
 export function placeLabels(figure, rows, where, size, narrow) {
   const at = pixels(figure, where, size);
   const taken = [...at.values()].map(([x, y]) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }));
@@ -75,11 +93,11 @@ export function placeLabels(figure, rows, where, size, narrow) {
     if (label) taken.push(label.box);
     found.set(row.node, label);
   }
-  for (const trace of figure.data) {
-    if (!trace.ids) continue;
-    const labels = trace.ids.map((id) => found.get(Number(id)));
-    trace.text = labels.map((label) => (label ? SPACE + plotlyText(label.text) : ""));
-    trace.textposition = labels.map((label) => label?.position ?? "middle right");
+  const traces = figure.data.filter((trace) => trace.ids);
+  for (const trace of traces) {
+    trace.mode = "markers";
+    delete trace.text;
   }
+  figure.data.push(labelTrace(traces, found));
   return [...found.values()].filter((label) => !label).length;
 }

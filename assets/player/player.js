@@ -6,16 +6,17 @@ import { listen } from "./events.js";
 import { Learn } from "./learn.js";
 import { nodeSentence } from "./nodes.js";
 import { loadPlotly } from "./plots.js";
-import { asked, copy, linkTo, savePicture, saveRun, saveTable } from "./share.js";
+import { asked, copy, linkTo, readRun, savePicture, saveRun, saveTable } from "./share.js";
 import { View } from "./view.js";
 
 const BEAT = 1400; // milliseconds a round stays on screen at speed 1×
 
 class Player {
-  constructor({ element, props, select, watch, served, learn }) {
+  constructor({ element, props, select, send, watch, served, learn }) {
     this.props = props;
     this.served = served;
     this.select = select;
+    this.send = send;
     this.view = new View(element.querySelector(".player"), {
       pin: (node) => this.pin(node),
       go: (round) => this.jump(round),
@@ -34,7 +35,7 @@ class Player {
     document.body.classList.toggle("embedded", this.asked.embed);
     listen(this);
     watch("value", () => this.refresh());
-    this.refresh();
+    this.receive(props.value);
   }
 
   // ---- data -------------------------------------------------------------------------------------------------------
@@ -226,9 +227,18 @@ class Player {
     this.play();
   }
 
+  /** Send a saved run to the server, which checks it and draws its figures. */
+  async open(file) {
+    try {
+      this.send({ text: await readRun(file) });
+    } catch (error) {
+      this.view.say(error.message);
+    }
+  }
+
   /** A command of a button or key. */
   act(name) {
-    if (!this.ready) return;
+    if (!this.ready && name !== "open") return;
     if (name === "play") return this.timer ? this.pause() : this.play();
     if (SHARED[name]) return SHARED[name](this);
     if (name === "by-aligned" || name === "by-blind") return this.rankBy(name.slice(3));
@@ -236,21 +246,26 @@ class Player {
   }
 }
 
-/** What the menu "Share and save" does. */
+const copyLink = ({ head, round, node }) =>
+  Object.keys(head.link).length ? copy(linkTo(head.link, round, node)) : "A run from a file has no link: pass the file on.";
+
+/** What the menu "Share, save, open" does. */
 const SHARED = {
-  link: async (player) => player.view.say(await copy(linkTo(player.head.link, player.round, player.node))),
+  link: async (player) => player.view.say(await copyLink(player)),
   run: (player) => (player.record ? saveRun(player.record, player.served) : player.view.say("The run can be saved when it is over.")),
   table: (player) => saveTable(player.get(player.round).rows, player.round),
   svg: (player) => savePicture(player.view.part.tree, "svg", player.round),
+  open: (player) => player.view.part.file.click(),
   png: (player) => savePicture(player.view.part.tree, "png", player.round),
 };
 
 /** Start the player in `element` of a gr.HTML component; `served` gives a file's address. */
-export async function mount({ element, props, select, watch, served, plotly, learn }) {
+export async function mount({ element, props, select, send, watch, served, plotly, learn }) {
   const message = element.querySelector('[data-part="message"]');
+  const player = new Player({ element, props, select, send, watch, served, learn }); // the tree is sketched at once
   try {
     await loadPlotly(served(plotly));
-    return new Player({ element, props, select, watch, served, learn });
+    player.show();
   } catch (error) {
     message.hidden = false;
     message.textContent = `The page is incomplete: ${error.message}. Reload to try again.`;

@@ -7,18 +7,28 @@ const CONFIG = {
   modeBarButtonsToRemove: ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
 };
 
-/** Resolves to the global Plotly: waits for the script that the page's head asked for, else asks for it at `url`. */
+let loading = null;
+
+/** Resolves when the global Plotly is here. The page is painted first: running the script keeps it busy for a while. */
 export function loadPlotly(url) {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
-  const script = document.querySelector("script[data-plotly]") ?? document.createElement("script");
-  return new Promise((resolve, reject) => {
-    script.addEventListener("load", () => resolve(window.Plotly));
-    script.addEventListener("error", () => reject(new Error("the chart library did not load")));
-    if (script.isConnected) return;
+  loading ??= painted().then(() => {
+    const script = document.createElement("script");
     script.src = url;
-    document.head.append(script);
+    return new Promise((resolve, reject) => {
+      script.addEventListener("load", resolve);
+      script.addEventListener("error", () => reject(new Error("the chart library did not load")));
+      document.head.append(script);
+    });
   });
+  return loading;
 }
+
+/** Resolves after the browser has painted what was changed so far; in a hidden tab, which paints nothing, soon. */
+export const painted = () =>
+  new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    setTimeout(resolve, 200);
+  });
 
 export const isDark = () => document.body.classList.contains("dark");
 export const isNarrow = () => window.matchMedia("(max-width: 640px)").matches;
@@ -56,6 +66,7 @@ export function draw(box, figure, label, on = {}) {
   const layout = { ...figure.layout, ...size, modebar: { bgcolor: "rgba(0,0,0,0)" } };
   if (touch || !layout.dragmode) layout.dragmode = false; // a finger scrolls the page
   const fresh = !box.classList.contains("js-plotly-plot");
+  if (fresh) box.replaceChildren();
   const displayModeBar = layout.dragmode ? "hover" : false;
   window.Plotly.react(box, figure.data, layout, { ...CONFIG, displayModeBar });
   box.setAttribute("aria-label", label);
@@ -90,7 +101,7 @@ export function sizeByRank(figure, byId, score) {
 
 /** Move the marks to their sizes under `score`; resolves when they have arrived. */
 export function animateSizes(box, byId, score) {
-  if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) return Promise.resolve();
+  if (!window.Plotly || window.matchMedia("(prefers-reduced-motion: reduce)").matches) return Promise.resolve();
   const moved = box.data.map((trace, i) => [i, sizes(trace, byId, score)]).filter(([, marks]) => marks);
   const data = moved.map(([, size]) => ({ marker: { size } }));
   const time = { duration: 350, easing: "cubic-in-out" };

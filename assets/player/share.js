@@ -49,6 +49,27 @@ export function saveRun(record, served) {
   else save(record.split("/").at(-1), served(record));
 }
 
+const LARGEST = 16 << 20; // bytes of a run's JSON, as in ui/files.py
+
+/** The JSON of a run saved as .json or .json.gz; a file that is too large or not compressed as it says is refused. */
+export async function readRun(file) {
+  const stream = file.name.endsWith(".gz") ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
+  const parts = [], decoder = new TextDecoder();
+  let size = 0;
+  try {
+    for (const reader = stream.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) return parts.join("") + decoder.decode();
+      size += value.length;
+      if (size > LARGEST) break;
+      parts.push(decoder.decode(value, { stream: true }));
+    }
+  } catch {
+    throw new Error(`${file.name} cannot be read: is it a run saved as .json or .json.gz?`);
+  }
+  throw new Error(`${file.name} holds more than ${LARGEST >> 20} MB, which is more than this page opens.`);
+}
+
 /** A cell that no spreadsheet takes for a formula. */
 const cell = (value) => {
   const text = String(value);

@@ -3,11 +3,13 @@
 import { placeLabels } from "./labels.js";
 import { lightTable, showDetails, showMissing, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
-import { animateSizes, draw, isDark, isNarrow, nothing, onlyTrace, pathTraces, places, sizeByRank, themed, topDown } from "./plots.js";
+import { animateSizes, draw, isDark, isNarrow, nothing, onlyTrace, painted, pathTraces, places, sizeByRank, themed, topDown } from "./plots.js";
+import { sketch } from "./sketch.js";
 import { lightText, showText } from "./text.js";
 import { VIEWS, listenTabs } from "./views.js";
 
 const ABSENT = "Known when the run is over and its n-gram table is here.";
+const REST = 250; // milliseconds after which the table follows: its many cells cost more than all charts
 const HINT = "Select a node in the tree, the text or the table to see its numbers.";
 
 /** Margins of the tree's chart: the depth axis is on top, or on the left when the tree stands upright. */
@@ -21,6 +23,8 @@ export class View {
     this.part = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
     this.chosen = "scores"; // tab of the score panel
     this.by = "aligned"; // the score whose ranks the tree shows
+    this.turn = 0; // counts what was shown
+    this.lit = []; // the pinned path
     listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
       this.chosen = name;
       this.on.view(name);
@@ -82,14 +86,24 @@ export class View {
     this.part.sentence.textContent = round.sentence;
     showText(this.part.text, getRound, index);
     this.drawTree(round, index, path);
+    this.lightWords(round, index, path);
+    this.fill(round, index, speedup);
+  }
+
+  /** What may come after the tree: the other charts a frame later, the table when the reader stays. */
+  async fill(round, index, speedup) {
+    const { table } = this.part;
+    this.turn += 1;
+    const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
+    await painted();
+    if (isPast()) return;
     this.drawScores(round);
     if (speedup) this.drawSpeedup(speedup, index);
-    this.lightWords(round, index, path);
-    clearTimeout(this.later); // the table is below the fold: build it after the picture
-    this.later = setTimeout(() => {
-      showTable(this.part.table, round.rows, `Nodes of round ${index + 1}`);
-      lightTable(this.part.table, path);
-    });
+    await new Promise((resolve) => setTimeout(resolve, REST));
+    if (isPast()) return;
+    showTable(table, round.rows, `Nodes of round ${index + 1}`);
+    lightTable(table, this.lit);
+    table.dataset.round = index;
   }
 
   drawTree(round, index, path) {
@@ -105,9 +119,9 @@ export class View {
     Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
     const ink = getComputedStyle(this.root).getPropertyValue("--exact").trim();
     figure.data.push(onlyTrace(round.only ?? [], this.where, ink), ...this.pathTraces(path));
-    draw(box, figure, `Draft tree of round ${index + 1}. ${round.sentence}`, {
-      plotly_click: (event) => this.on.pin(Number(event.points[0].id)),
-    });
+    const label = `Draft tree of round ${index + 1}. ${round.sentence}`;
+    if (window.Plotly) draw(box, figure, label, { plotly_click: (event) => this.on.pin(Number(event.points[0].id)) });
+    else sketch(box, figure, label);
   }
 
   /** Show the ranks under the other score: the same nodes in the same places, their sizes change. */
@@ -125,6 +139,7 @@ export class View {
 
   /** The chosen view of the round's scores. */
   drawScores(round) {
+    if (!window.Plotly) return;
     const { lead, label } = VIEWS[this.chosen], figure = round[this.chosen] ?? nothing(ABSENT);
     this.part.lead.textContent = lead;
     this.part.remark.textContent = round.remarks[this.chosen] ?? "";
@@ -138,6 +153,7 @@ export class View {
 
   /** Draw the speed-up; when only the round changed, move its mark. */
   drawSpeedup(speedup, index) {
+    if (!window.Plotly) return;
     const box = this.part.speedup, here = index + 1;
     const state = [isDark(), box.clientWidth, box.clientHeight].join();
     if (speedup === this.drawnSpeedup?.speedup && state === this.drawnSpeedup.state) {
@@ -154,12 +170,14 @@ export class View {
 
   /** Light the pinned path in tree, text, table and card; with an empty path, let go. */
   light(round, index, path) {
+    this.lightWords(round, index, path);
+    if (!window.Plotly) return;
     const [line, ring] = this.pathTraces(path), count = this.part.tree.data.length;
     window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
-    this.lightWords(round, index, path);
   }
 
   lightWords(round, index, path) {
+    this.lit = path;
     lightText(this.part.text, path, round.byId, index);
     lightTable(this.part.table, path);
     showDetails(this.part.details, path.map((node) => round.byId.get(node)), this.head.lambda, HINT);

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from presto.records import recording_from_json
+from presto.records import recording_from_json, save
 from tests import synthetic
 from viz.stopping import stopping_sentence
 
@@ -64,7 +64,7 @@ def test_a_link_brings_back_run_round_and_node(visit: Visit, address: str) -> No
 def test_the_copied_link_names_what_is_on_screen(visit: Visit) -> None:
     page = visit(permissions=["clipboard-read", "clipboard-write"])
     page.click('[data-do="next"]')
-    page.get_by_text("Share and save").click()
+    page.get_by_text("Share, save, open").click()
     page.click('[data-do="link"]')
     expect(page.locator('#player [data-part="message"]')).to_have_text("Link copied.")
     assert page.evaluate("navigator.clipboard.readText()").endswith("/?run=Usual&round=2")
@@ -79,7 +79,7 @@ def test_a_shared_prompt_fills_the_page_and_waits_for_run(visit: Visit, address:
 
 def test_run_table_and_pictures_can_be_taken_away(visit: Visit, tmp_path: Path) -> None:
     page = visit()
-    page.get_by_text("Share and save").click()
+    page.get_by_text("Share, save, open").click()
 
     def take(name: str) -> Path:
         with page.expect_download() as download:
@@ -101,13 +101,34 @@ def test_a_live_run_can_be_saved_when_it_is_over(visit: Visit, tmp_path: Path) -
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator('#player [data-part="badge"]')).to_have_text("live")
     expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached", timeout=60_000)
-    page.get_by_text("Share and save").click()
+    page.get_by_text("Share, save, open").click()
     with page.expect_download() as download:
         page.click('[data-do="run"]')
     download.value.save_as(tmp_path / "run.json")
     text = (tmp_path / "run.json").read_text()
     assert json.loads(text)["title"] == "Your prompt"
     assert {trace.method for trace in recording_from_json(text).traces} == {"presto", "linear"}
+
+
+def test_a_saved_run_is_opened_and_a_broken_file_refused(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    good, packed, broken = tmp_path / "run.json", tmp_path / "run.json.gz", tmp_path / "broken.json"
+    save(synthetic.recording("Mine", seed=4, rounds=5, prompt="a prompt of mine"), good)
+    save(synthetic.recording("Packed", seed=6, rounds=7).traces[1], packed)
+    broken.write_text('{"traces": 7}')
+    files = page.locator('[data-part="file"]')
+    files.set_input_files(good)
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("opened")
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 1 / 5")
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value("a prompt of mine")
+    files.set_input_files(packed)
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 1 / 14")
+    files.set_input_files(broken)
+    expect(page.get_by_text("Not a valid recording")).to_be_visible()
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 1 / 14")
+    (tmp_path / "bad.json.gz").write_bytes(b"nothing compressed")
+    files.set_input_files(tmp_path / "bad.json.gz")
+    expect(page.locator('#player [data-part="message"]')).to_contain_text("bad.json.gz cannot be read")
 
 
 def test_embedded_the_player_stands_alone(visit: Visit, address: str) -> None:

@@ -147,7 +147,7 @@ def saved_run(page: Page, path: Path) -> str:
     """The text of the live run's file, once the run is over."""
     expect(page.locator('#player [data-part="badge"]')).to_have_text("live", timeout=60_000)
     expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached", timeout=60_000)
-    page.get_by_text("Share and save").click()
+    page.get_by_text("Share, save, open").click()
     with page.expect_download() as download:
         page.click('[data-do="run"]')
     download.value.save_as(path)

@@ -1,0 +1,104 @@
+"""How fast the page is: ``python -m tests.e2e.timings`` prints medians and 95th percentiles on this machine.
+
+Synthetic runs of 32, 256 and 512 nodes per round in a headless Chromium. A step is timed from the key press until the
+new tree and text are painted, and until the other charts are too; the first tree from DOMContentLoaded until it is
+painted (still, at first) and until Plotly has drawn it.
+"""
+
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from presto.records import save
+from tests import synthetic
+from tests.e2e.conftest import FLAGS, SERVE, served
+
+SIZES = (32, 256, 512)
+VISITS, ROUNDS = 8, 24
+PAINTED = """window.painted = () => new Promise((done) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel(); // its message comes right after the frame
+    port1.onmessage = done;
+    port2.postMessage(0);
+}));"""
+STEP = """async () => {
+    const part = (name) => document.querySelector(`[data-part="${name}"]`);
+    const drawn = () => part("tree").getAttribute("aria-label"), mark = () => part("speedup").layout.shapes[1].x0;
+    const [before, round] = [drawn(), mark()];
+    await new Promise((done) => setTimeout(done, 600)); // the table of the step before is built
+    const began = performance.now();
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    do await painted(); while (drawn() === before);
+    const tree = performance.now() - began;
+    while (mark() === round) await painted();
+    await painted();
+    return [tree, performance.now() - began];
+}"""
+FIRST = """async () => {
+    const ready = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd, times = [];
+    for (const mark of ["svg", ".textpoint"]) {
+        while (!document.querySelector(`[data-part="tree"] ${mark}`)) await painted();
+        times.push(performance.now() - ready);
+    }
+    return times;
+}"""
+
+
+@contextmanager
+def opened(url: str) -> Iterator[Page]:
+    """A fresh visitor's page, as large as a laptop's."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ["PRESTO_CHROMIUM"], args=FLAGS)
+        page = browser.new_page(viewport={"width": 1366, "height": 768})
+        page.add_init_script(PAINTED)
+        page.goto(url, wait_until="commit")
+        yield page
+        browser.close()
+
+
+def first_tree(url: str) -> tuple[float, float]:
+    """Milliseconds from DOM ready to the first tree, still and alive, of a visitor with an empty cache."""
+    with opened(url) as page:
+        page.wait_for_load_state("domcontentloaded")
+        still, alive = page.evaluate(FIRST)
+        return still, alive
+
+
+def steps(url: str) -> list[tuple[float, float]]:
+    """Milliseconds of every step through the run, tree and all charts, the first two left out as warm-up."""
+    with opened(url) as page:
+        page.evaluate(FIRST)
+        page.wait_for_timeout(1500)
+        return [tuple(page.evaluate(STEP)) for _ in range(ROUNDS - 1)][2:]
+
+
+def report(names: tuple[str, str], pairs: list[tuple[float, float]]) -> None:
+    """Print median, 95th percentile and most of each of two timings."""
+    for name, values in zip(names, zip(*pairs, strict=True), strict=True):
+        high = statistics.quantiles(values, n=20, method="inclusive")[-1]
+        middle = statistics.median(values)
+        print(f"{name:24} median {middle:6.0f} ms   p95 {high:6.0f} ms   most {max(values):6.0f} ms")
+
+
+def main() -> None:
+    """Serve the synthetic runs, time visits and steps, print a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Path(folder, "runs")
+        runs.mkdir()
+        for size in SIZES:
+            made = synthetic.recording(f"Nodes {size}", seed=size, rounds=ROUNDS, budget=size, depth=15)
+            save(made, runs / f"{size:03}.json.gz")
+        with served(SERVE, Path(folder, "log"), PRESTO_RUNS=str(runs)) as url:
+            first_tree(url)
+            report(("first tree", "first tree, alive"), [first_tree(url) for _ in range(VISITS)])
+            for size in SIZES:
+                names = f"step, {size} nodes: tree", f"step, {size} nodes: all"
+                report(names, steps(f"{url}/?run=Nodes+{size}&round=1"))
+
+
+if __name__ == "__main__":
+    main()
