@@ -14,7 +14,7 @@ LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this p
 
 
 def open_file(visit: Visit, event: gr.EventData) -> tuple[Any, Any, Any]:
-    """Picker, prompt and player for the run in ``event``; a file that is no run is refused, the page stays as it was."""
+    """Picker, prompt and player for the run in ``event``; another file is refused and the page stays as it was."""
     try:
         recording = _recording(event._data)
     except ValueError as error:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from presto.measures import committed_counts
 from presto.records import Recording, Trace
 from viz.compare import LaneRow, lane_names, lane_table, lanes_figure, next_difference
+from viz.rivals import rivals_of
 from viz.text import round_texts, running
 from viz.theme import dark_of_light
 
@@ -39,10 +40,17 @@ def differences(traces: Sequence[Trace]) -> list[int]:
     return found
 
 
-def lane_json(name: str, trace: Trace, row: LaneRow) -> str:
-    """One lane: its figures, where its rounds end (in output tokens), and the text of each round."""
+def lane_json(name: str, trace: Trace, row: LaneRow, over: bool) -> str:
+    """One lane: its figures, where its rounds end (in output tokens), and the text of each round.
+
+    When the run is ``over`` also what each other scorer would have committed at the state of each round, as
+    ``[name, tokens, whether the run's own]``.
+    """
     units = [[[running(unit.text), unit.kind, unit.nodes] for unit in text.units] for text in round_texts(trace)]
-    return _dump({"name": name, "cells": _cells(row), "ends": committed_counts(trace), "rounds": units})
+    body = {"name": name, "cells": _cells(row), "ends": committed_counts(trace), "rounds": units}
+    found = rivals_of(trace) if over else []
+    body["rivals"] = [[[rival.name, rival.committed, rival.own] for rival in rivals] for rivals in found]
+    return _dump(body)
 
 
 @dataclass
@@ -70,7 +78,7 @@ class SideBySide:
             "dark": dark_of_light(),
         }
         rows = zip(self.lanes, traces, lane_table(traces) if traces else [], strict=True)
-        lanes = [lane_json(name, trace, row) for name, trace, row in rows]
+        lanes = [lane_json(name, trace, row, state == "done") for name, trace, row in rows]
         return {"key": self.key, "head": _dump(head), "lanes": lanes, "clock": lanes_figure(traces).to_json()}
 
 

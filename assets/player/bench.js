@@ -1,5 +1,6 @@
 // The figures of a benchmark result: value = { badge, where, message, figures: {name: json}, dark }, see ui/bench.py.
 
+import { partsOf, showState } from "./dom.js";
 import { draw, loadPlotly, themed } from "./plots.js";
 
 const LABELS = {
@@ -13,7 +14,7 @@ class Bench {
   constructor({ element, props, watch }) {
     this.props = props;
     this.root = element.querySelector(".bench");
-    this.part = Object.fromEntries([...this.root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+    this.part = partsOf(this.root);
     new ResizeObserver(() => this.show()).observe(this.root);
     new MutationObserver(() => this.show()).observe(document.body, { attributeFilter: ["class"] });
     watch("value", () => this.show());
@@ -23,12 +24,8 @@ class Bench {
   show() {
     const value = this.props.value;
     if (!value?.figures || !this.root.clientWidth) return; // the tab is not open
-    const { badge, where, message } = this.part;
-    badge.textContent = value.badge;
-    badge.className = `badge ${value.badge}`;
-    where.textContent = value.where;
-    message.textContent = value.message;
-    message.hidden = !value.message;
+    showState(this.part, value);
+    this.part.where.textContent = value.where;
     this.root.classList.toggle("empty", !Object.keys(value.figures).length);
     for (const [name, json] of Object.entries(value.figures)) draw(this.part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
   }

@@ -2,16 +2,10 @@
 //
 // value = { key, head, lanes: [json, …], clock }: see viz/lanes.py.
 
+import { make, partsOf, showState } from "./dom.js";
 import { draw, loadPlotly, themed } from "./plots.js";
 
 const FACTS = ["scorer", "τ", "tokens/s", "over the first lane", "text"];
-
-function make(tag, className, text) {
-  const element = document.createElement(tag);
-  if (className) element.className = className;
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 
 /** Index of the round that emitted output token `position` (from 1), or the last one before it. */
 function roundAt(ends, position) {
@@ -21,28 +15,39 @@ function roundAt(ends, position) {
 
 /** The text of a lane up to and with round `current`, that round marked. */
 function text(lane, current) {
-  const box = make("div", "text");
+  const box = make("div", undefined, "text");
   box.dir = "auto";
   for (let i = 0; i <= current; i++)
-    for (const [unit, kind] of lane.rounds[i]) box.append(make("span", `chip ${kind}${i % 2 ? " odd" : ""}${i === current ? " now" : ""}`, unit));
+    for (const [unit, kind] of lane.rounds[i]) box.append(make("span", unit, `chip ${kind}${i % 2 ? " odd" : ""}${i === current ? " now" : ""}`));
+  return box;
+}
+
+/** What each scorer would have committed at this round's state, the lane's own marked. */
+function others(rivals) {
+  const box = make("p", undefined, "remark rivals");
+  if (!rivals.length) return box;
+  box.append("At this very state: ");
+  rivals.forEach(([name, committed, own], i) => {
+    box.append(i ? " · " : "", make(own ? "b" : "span", `${name} ${committed}`));
+  });
   return box;
 }
 
 /** One lane's panel at output token `position`. */
 function panel(lane, position) {
-  const current = roundAt(lane.ends, position), box = make("section", "panel lane");
+  const current = roundAt(lane.ends, position), box = make("section", undefined, "panel lane");
   box.setAttribute("aria-label", lane.name);
   const size = current < 0 ? 0 : lane.ends[current] - (lane.ends[current - 1] ?? 0);
-  const title = make("h3", "", lane.name);
-  title.append(make("small", "", current < 0 ? "no round yet" : `round ${current + 1} of ${lane.ends.length} committed ${size}`));
-  const facts = make("dl", "facts");
+  const title = make("h3", lane.name);
+  title.append(make("small", current < 0 ? "no round yet" : `round ${current + 1} of ${lane.ends.length} committed ${size}`));
+  const facts = make("dl", undefined, "facts");
   for (const name of FACTS) {
     if (!lane.cells[name]) continue;
-    const fact = make("div", "fact");
-    fact.append(make("dt", "", name), make("dd", "", lane.cells[name]));
+    const fact = make("div", undefined, "fact");
+    fact.append(make("dt", name), make("dd", lane.cells[name]));
     facts.append(fact);
   }
-  box.append(title, text(lane, current), facts);
+  box.append(title, text(lane, current), facts, others(lane.rivals[current] ?? []));
   return box;
 }
 
@@ -50,7 +55,7 @@ class Compare {
   constructor({ element, props, watch }) {
     this.props = props;
     this.root = element.querySelector(".compare");
-    this.part = Object.fromEntries([...this.root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+    this.part = partsOf(this.root);
     this.position = 1; // output token that all lanes are locked to
     this.root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-do]");
@@ -75,11 +80,7 @@ class Compare {
     this.head = JSON.parse(value.head);
     this.lanes = value.lanes.map((lane) => JSON.parse(lane));
     this.clock = JSON.parse(value.clock);
-    const { badge, message } = this.part;
-    badge.textContent = this.head.badge;
-    badge.className = `badge ${this.head.badge}`;
-    message.textContent = this.head.message;
-    message.hidden = !this.head.message;
+    showState(this.part, this.head);
     if (this.head.state === "running") this.position = this.last;
     this.show();
     this.drawClock();

@@ -1,7 +1,7 @@
 // Learn: a tour on the real controls, the words of the field, predictions and challenges on the run that is loaded.
 // All texts are in assets/learn/LANGUAGE.json.
 
-import { make } from "./nodes.js";
+import { make } from "./dom.js";
 
 const LANGUAGES = ["en", "ko"];
 const TOLERANCE = 0.051; // answers asked for with one decimal

@@ -1,5 +1,7 @@
 // The node table and the card of the pinned node. textContent only: token text may look like markup.
 
+import { make } from "./dom.js";
+
 export const COLUMNS = [
   ["token", (row) => row.full],
   ["id", (row) => row.token],
@@ -16,14 +18,6 @@ export const COLUMNS = [
 ];
 
 export const number = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
-
-/** An element with text (never markup) and class. */
-export function make(tag, text, className = "") {
-  const element = document.createElement(tag);
-  if (text !== undefined) element.textContent = text;
-  if (className) element.className = className;
-  return element;
-}
 
 function tableRow(row) {
   const line = make("tr", undefined, row.status);

@@ -1,5 +1,6 @@
 // Everything the player shows: numbers, text, the three charts, table and card. Knows the page, not the playback.
 
+import { partsOf, showState } from "./dom.js";
 import { placeLabels } from "./labels.js";
 import { lightTable, showDetails, showMissing, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
@@ -20,7 +21,7 @@ export class View {
   constructor(root, on) {
     this.root = root;
     this.on = on;
-    this.part = Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+    this.part = partsOf(root);
     this.chosen = "scores"; // tab of the score panel
     this.by = "aligned"; // the score whose ranks the tree shows
     this.turn = 0; // counts what was shown
@@ -49,9 +50,7 @@ export class View {
   /** What is true of the whole run. */
   showHead(head) {
     const { part } = this;
-    part.badge.textContent = head.badge;
-    part.badge.className = `badge ${head.badge}`;
-    this.say(head.message);
+    showState(part, head);
     showNumbers(part.numbers, head.numbers ?? []);
     showStages(part.stages, head.stages ?? []);
     part.honest.textContent = head.honest ?? "";

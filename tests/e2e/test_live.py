@@ -2,6 +2,7 @@
 
 import re
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
@@ -174,3 +175,16 @@ def test_inside_an_iframe_the_tree_is_drawn_and_steps(visit: Visit, address: str
     expect(frame.locator('#player [data-part="tree"] .textpoint').first).to_be_visible()
     frame.locator('[data-do="next"]').click()
     expect(frame.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
+
+
+def test_rendered_on_the_server_the_page_works_all_the_same(visit: Visit, rendered_address: str, address: str) -> None:
+    def is_rendered(url: str) -> bool:
+        with urllib.request.urlopen(url) as page:
+            return b"__sveltekit" in page.read()
+
+    assert is_rendered(rendered_address) and not is_rendered(address)
+    page = visit(url=rendered_address)
+    page.click('#player [data-do="next"]')
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
+    run(page, "hello")
+    expect(page.locator('#player [data-part="where"]')).to_have_text(SOME)

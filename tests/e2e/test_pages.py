@@ -32,6 +32,20 @@ def test_recorded_lanes_are_locked_by_position(visit: Visit) -> None:
     expect(page.locator('#compare [data-part="clock"] .scatterlayer .trace')).to_have_count(4)
 
 
+def test_each_round_of_a_real_lane_says_what_other_scorers_would_have_committed(
+    visit: Visit, real_address: str
+) -> None:
+    page = visit(url=real_address)
+    page.get_by_role("tab", name="Compare").click()
+    lanes = page.locator("#compare .lane .rivals")
+    expect(lanes.last).to_contain_text(re.compile(r"At this very state: .*linear \d+ · blind \d+"))
+    expect(lanes.last.locator("b")).to_have_count(1)  # the lane's own scorer
+    before = lanes.last.inner_text()
+    for _ in range(6):
+        page.click('#compare [data-do="later"]')
+    assert lanes.last.inner_text() != before
+
+
 def test_lanes_are_really_run_one_after_another(visit: Visit) -> None:
     page = open_page(visit, "Compare")
     page.get_by_label("Lane 1").click()
