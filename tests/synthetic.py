@@ -87,7 +87,17 @@ def _accepted(rng: random.Random, tree: Tree, keep: float) -> tuple[int, ...]:
     return tuple(path)
 
 
-def _round(rng: random.Random, start: int, budget: int, depth: int, vocabulary: int, anchor: int, keep: float) -> Round:
+def _marginals(rng: random.Random, depth: int, vocabulary: int, width: int) -> Marginals:
+    """``width`` tokens per position, likeliest first; none if ``width`` is 0."""
+    if not width:
+        return Marginals()
+    ids = tuple(tuple(rng.sample(range(vocabulary), width)) for _ in range(depth))
+    return Marginals(ids, tuple(tuple(plain(-0.5 - 0.8 * place) for place in range(width)) for _ in range(depth)))
+
+
+def _round(
+    rng: random.Random, start: int, budget: int, depth: int, vocabulary: int, anchor: int, keep: float, width: int
+) -> Round:
     exact = rng.randrange(vocabulary) if budget else None
     tree = _tree(rng, budget, depth, vocabulary, anchor if exact is None else exact)
     accepted = _accepted(rng, tree, keep)
@@ -98,7 +108,7 @@ def _round(rng: random.Random, start: int, budget: int, depth: int, vocabulary: 
     return Round(
         start=start,
         exact=exact,
-        marginals=Marginals(),
+        marginals=_marginals(rng, depth, vocabulary, width if budget else 0),
         tree=tree,
         log_p=(0.0, *(plain(math.log(rng.uniform(0.001, 0.99))) for _ in tree.tokens[1:])),
         accepted=accepted,
@@ -119,13 +129,14 @@ def trace(
     keep: float = 0.75,
     pieces: Sequence[Piece] = PLAIN,
     prompt: str = "How many clips did Natalia sell altogether in April and May?",
+    width: int = 0,
 ) -> Trace:
-    """A valid random trace. ``budget=0`` gives autoregressive rounds."""
+    """A valid random trace. ``budget=0`` gives autoregressive rounds, ``width`` the marginals' tokens per position."""
     rng = random.Random(seed)
     made: list[Round] = []
     anchor, start = 0, len(PROMPT_IDS)
     for _ in range(rounds):
-        made.append(_round(rng, start, budget, depth, len(pieces), anchor, keep))
+        made.append(_round(rng, start, budget, depth, len(pieces), anchor, keep, width))
         anchor, start = made[-1].committed[-1], start + len(made[-1].committed)
     return Trace(
         system="synthetic",

@@ -10,14 +10,13 @@ from presto.records import Round, Trace
 from presto.tree import depths
 from viz.formula import decimal
 from viz.text import label, plotly_text
-from viz.theme import LIGHT, MONO, Palette, axis, base_layout, empty_figure
+from viz.theme import LIGHT, MONO, Palette, axis, base_layout, empty_figure, shades_of
 from viz.tree import probability_text
 
 SHOWN = 8  # ranks drawn
 READABLE = 16  # positions that fit side by side with 9 px text; more of them shrink it
 CELL, FULL = 6, 160  # characters of a token in its cell and in its card
 REACH = 0.45  # from a cell's centre to its outline: neighbours' outlines do not touch
-DARKEST = 0.6  # opacity of a cell with q = 1; ink on it keeps a contrast of 4.5 or more in both themes
 HOVER = (
     "<b>%{customdata[0]}</b> · id %{customdata[1]}<br>"
     "position +%{customdata[2]} · rank %{customdata[3]} · q %{customdata[4]}<br>%{customdata[5]}<extra></extra>"
@@ -98,8 +97,7 @@ def _usage(cell: Cell) -> str:
 
 
 def _grid(info: MarginalsInfo, ink: Palette) -> go.Heatmap:
-    red, green, blue = (int(ink.muted[i : i + 2], 16) for i in (1, 3, 5))
-    shades = [[0, f"rgba({red},{green},{blue},0.03)"], [1, f"rgba({red},{green},{blue},{DARKEST})"]]
+    shades = [[i, shade] for i, shade in enumerate(shades_of(ink))]
     size = {} if len(info.rows[0]) > READABLE else {"size": 9}
     return go.Heatmap(
         x=[cell.depth for cell in info.rows[0]],

@@ -29,6 +29,7 @@ class Palette(NamedTuple):
 
 LIGHT = Palette("#1d2433", "#5b6475", "#e3e6ec", "#ffffff", "#0072b2", "#a36200", "#c44e00", "#6b7382", "#00795a")
 DARK = Palette("#e7eaf1", "#a3acbd", "#333a48", "#161a22", "#56b4e9", "#f0b232", "#ff9257", "#8b94a6", "#35c99f")
+DARKEST = 0.6  # opacity of a heat map's strongest shade: ink on it keeps a contrast of 4.5 or more in both themes
 SYMBOLS: dict[Status, str] = {
     "root": "square",
     "accepted": "circle",
@@ -50,9 +51,15 @@ def colour(palette: Palette, status: Status) -> str:
     return palette.exact if status == "root" else str(getattr(palette, status))
 
 
+def shades_of(palette: Palette) -> tuple[str, str]:
+    """The faintest and the strongest shade of a heat map; text on either stays legible."""
+    red, green, blue = (int(palette.muted[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.03)", f"rgba({red},{green},{blue},{DARKEST})"
+
+
 def dark_of_light() -> dict[str, str]:
     """The dark partner of every light colour, for a page that recolours a drawn figure."""
-    return dict(zip(LIGHT, DARK, strict=True))
+    return dict(zip((*LIGHT, *shades_of(LIGHT)), (*DARK, *shades_of(DARK)), strict=True))
 
 
 def base_layout(palette: Palette) -> dict[str, Any]:

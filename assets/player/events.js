@@ -8,7 +8,7 @@ function onClick(player, { target }) {
   const button = target.closest("[data-do]");
   if (button) return player.act(button.dataset.do);
   const line = target.closest("tr[data-node]");
-  if (line) return Number(line.closest("table").dataset.round) === player.round && player.pin(Number(line.dataset.node));
+  if (line) return player.view.hasTable && player.pin(Number(line.dataset.node));
   const chip = target.closest(".text .chip[data-round]");
   if (chip) player.pick(Number(chip.dataset.round), chip.classList.contains("bonus"), chip.dataset.nodes);
 }

@@ -34,10 +34,11 @@ export const isDark = () => document.body.classList.contains("dark");
 export const isNarrow = () => window.matchMedia("(max-width: 640px)").matches;
 
 /** Replace every colour of the light palette in `part` by its dark partner, in place. */
-function recolour(part, dark) {
+function recolour(part, dark, inScale = false) {
   for (const [key, value] of Object.entries(part)) {
-    if (typeof value === "string" && /color$/i.test(key)) part[key] = dark[value] ?? value;
-    else if (value && typeof value === "object" && key !== "customdata" && key !== "text") recolour(value, dark);
+    if (typeof value === "string" && (inScale || /color$/i.test(key))) part[key] = dark[value] ?? value;
+    else if (value && typeof value === "object" && key !== "customdata" && key !== "text")
+      recolour(value, dark, inScale || key === "colorscale");
   }
 }
 

@@ -26,6 +26,7 @@ export class View {
     this.by = "aligned"; // the score whose ranks the tree shows
     this.turn = 0; // counts what was shown
     this.lit = []; // the pinned path
+    this.hasTable = false; // the table shows the current round
     listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
       this.chosen = name;
       this.on.view(name);
@@ -93,6 +94,7 @@ export class View {
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;
+    this.hasTable = false; // until then the table's rows are those of what was shown before
     const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
     await painted();
     if (isPast()) return;
@@ -102,7 +104,7 @@ export class View {
     if (isPast()) return;
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
     lightTable(table, this.lit);
-    table.dataset.round = index;
+    this.hasTable = true;
   }
 
   drawTree(round, index, path) {

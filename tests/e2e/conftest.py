@@ -35,7 +35,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Recordings to pick from."""
     folder = tmp_path_factory.mktemp("runs")
     save(synthetic.recording("Usual", rounds=6), folder / "1.json.gz")
-    save(synthetic.recording("Hostile", seed=5, rounds=8, budget=24, pieces=synthetic.HOSTILE), folder / "2.json.gz")
+    hostile = synthetic.recording("Hostile", seed=5, rounds=8, budget=24, pieces=synthetic.HOSTILE, width=12)
+    save(hostile, folder / "2.json.gz")
     save(synthetic.recording("Large", seed=9, rounds=3, budget=512, depth=15), folder / "3.json.gz")
     return folder
 

@@ -182,7 +182,8 @@ def test_rendered_on_the_server_the_page_works_all_the_same(visit: Visit, render
         with urllib.request.urlopen(url) as page:
             return b"__sveltekit" in page.read()
 
-    assert is_rendered(rendered_address) and not is_rendered(address)
+    assert is_rendered(rendered_address)
+    assert not is_rendered(address)
     page = visit(url=rendered_address)
     page.click('#player [data-do="next"]')
     expect(page.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")

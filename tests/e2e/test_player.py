@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -140,12 +141,12 @@ def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> N
     page = visit()
     pick(page, "Hostile")
     expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 8")
-    for _ in range(8):
-        page.wait_for_selector(".player tbody tr")
+    table = ""
+    for number in range(1, 9):
+        expect(page.locator("#player caption")).to_have_text(f"Nodes of round {number}")
+        table += page.locator("#player .scroll").inner_text()
         click_node(page, 1)
         page.keyboard.press("ArrowRight")
-    page.keyboard.press("End")
-    table = page.locator(".player .scroll").inner_text()
     text = page.locator('[data-part="text"]').inner_text()
     for shown in ("<b>", "%{x}", "<extra></extra>", "$x$"):
         assert shown in table + text
@@ -155,6 +156,36 @@ def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> N
     labels = page.locator('[data-part="tree"] .textpoint').all_text_contents()
     assert any("<" in label for label in labels)
     assert not any("&" in label and "&lt;" not in label for label in labels)
+
+
+@pytest.mark.parametrize("view", ["Ranks", "Prediction", "Marginals", "Why it stopped", "Other scorers"])
+def test_hostile_tokens_stay_text_in_every_view_of_the_scores(visit: Visit, address: str, view: str) -> None:
+    page = visit(url=f"{address}/?run=Hostile&round=1")
+    page.get_by_role("tab", name=view).click()
+    chart = page.locator('#player [data-part="scores"]')
+    seen = ""
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(150)
+        x, y, width, height = (chart.bounding_box() or {}).values()
+        page.mouse.move(x + width / 3, y + height / 2)
+        seen += " ".join(chart.locator("text").all_text_contents())
+    if view in ("Marginals", "Why it stopped"):
+        assert "<b>" in seen
+        assert "%{x}" in seen
+    assert chart.locator("img, script, a").count() == 0
+
+
+def test_the_formula_and_the_table_to_take_away_keep_hostile_tokens_as_text(visit: Visit, address: str) -> None:
+    page = visit(url=f"{address}/?run=Hostile&round=1")
+    page.get_by_text("Share, save, open").click()
+    with page.expect_download() as download:
+        page.click('[data-do="table"]')
+    assert "<" in Path(download.value.path()).read_text(encoding="utf-8-sig")
+    for node in range(1, 13):
+        page.locator(f"#player tr[data-node='{node}'] button").click()
+        page.get_by_text("The score, with these numbers").click()
+    assert page.locator("#player .details img, #player .details script").count() == 0
 
 
 def test_hover_shows_a_hostile_token_in_full(visit: Visit) -> None:
