@@ -63,14 +63,15 @@ function fit(label, point, taken, positions, edge) {
 
 /** Labels as one trace of their own, which costs Plotly much less than a text, mostly empty, at every node. */
 function labelTrace(traces, found) {
-  const text = { x: [], y: [], text: [], textposition: [], color: [] };
+  const text = { x: [], y: [], text: [], meta: [], textposition: [], color: [] }; // meta: as the sketch writes it
   let font = {};
   for (const { ids, x, y, textfont } of traces) {
     font = textfont;
     for (const [i, id] of ids.entries()) {
       const label = found.get(Number(id));
       if (!label) continue;
-      const point = { x: x[i], y: y[i], text: SPACE + plotlyText(label.text), textposition: label.position, color: textfont.color };
+      const words = { text: SPACE + plotlyText(label.text), meta: SPACE + label.text, textposition: label.position };
+      const point = { x: x[i], y: y[i], ...words, color: textfont.color };
       for (const name of Object.keys(text)) text[name].push(point[name]);
     }
   }

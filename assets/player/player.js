@@ -170,7 +170,7 @@ class Player {
 
   /** Let the tree show ranks under `score`. */
   rankBy(score) {
-    this.view.rankBy(score, this.get(this.round), this.round, this.path());
+    this.view.rankBy(score, this.path());
     this.learn.notice(`rank:${score}`);
   }
 

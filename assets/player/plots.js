@@ -96,7 +96,7 @@ function sizes(trace, byId, score) {
 export function sizeByRank(figure, byId, score) {
   for (const trace of figure.data) {
     const marks = sizes(trace, byId, score);
-    if (marks) trace.marker = { ...trace.marker, size: marks };
+    if (marks) trace.marker = { ...trace.marker, size: marks, opacity: 1 }; // Plotly fades marks of several sizes
   }
 }
 

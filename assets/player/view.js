@@ -1,20 +1,16 @@
 // Everything the player shows: numbers, text, the three charts, table and card. Knows the page, not the playback.
 
 import { partsOf, showState } from "./dom.js";
-import { placeLabels } from "./labels.js";
-import { lightTable, showDetails, showMissing, showTable } from "./nodes.js";
+import { lightTable, showDetails, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
-import { animateSizes, draw, isDark, isNarrow, nothing, onlyTrace, painted, pathTraces, places, sizeByRank, themed, topDown } from "./plots.js";
-import { sketch } from "./sketch.js";
+import { draw, isDark, nothing, painted, themed } from "./plots.js";
 import { lightText, showText } from "./text.js";
+import { TreeView } from "./treeview.js";
 import { VIEWS, listenTabs } from "./views.js";
 
 const ABSENT = "Known when the run is over and its n-gram table is here.";
 const REST = 250; // milliseconds after which the table follows: its many cells cost more than all charts
 const HINT = "Select a node in the tree, the text or the table to see its numbers.";
-
-/** Margins of the tree's chart: the depth axis is on top, or on the left when the tree stands upright. */
-const treeMargin = (narrow) => (narrow ? { l: 30, r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22, b: 6 });
 
 export class View {
   /** `on`: what to do with a click on a node (`pin(node)`) or on a point of the speed-up (`go(round)`). */
@@ -22,8 +18,8 @@ export class View {
     this.root = root;
     this.on = on;
     this.part = partsOf(root);
+    this.tree = new TreeView(this.part, on.pin);
     this.chosen = "scores"; // tab of the score panel
-    this.by = "aligned"; // the score whose ranks the tree shows
     this.turn = 0; // counts what was shown
     this.lit = []; // the pinned path
     this.hasTable = false; // the table shows the current round
@@ -85,12 +81,12 @@ export class View {
     this.round = round;
     this.part.sentence.textContent = round.sentence;
     showText(this.part.text, getRound, index);
-    this.drawTree(round, index, path);
+    this.tree.show(round, head, `Draft tree of round ${index + 1}. ${round.sentence}`, path);
     this.lightWords(round, index, path);
     this.fill(round, index, speedup);
   }
 
-  /** What may come after the tree: the other charts a frame later, the table when the reader stays. */
+  /** What may come after the sketch: the charts a frame later, the table when the reader stays. */
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;
@@ -98,8 +94,13 @@ export class View {
     const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
     await painted();
     if (isPast()) return;
-    this.drawScores(round);
-    if (speedup) this.drawSpeedup(speedup, index);
+    if (window.Plotly) {
+      this.tree.draw();
+      await painted();
+      if (isPast()) return;
+      this.drawScores(round);
+      if (speedup) this.drawSpeedup(speedup, index);
+    }
     await new Promise((resolve) => setTimeout(resolve, REST));
     if (isPast()) return;
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
@@ -107,40 +108,16 @@ export class View {
     this.hasTable = true;
   }
 
-  drawTree(round, index, path) {
-    const box = this.part.tree, narrow = isNarrow(), margin = treeMargin(narrow);
-    const figure = themed(round.tree, this.head.dark);
-    if (narrow) topDown(figure);
-    sizeByRank(figure, round.byId, this.by);
-    const size = { width: box.clientWidth - margin.l - margin.r, height: box.clientHeight - margin.t - margin.b };
-    this.where = places(figure);
-    const bare = placeLabels(figure, round.rows, this.where, size, narrow);
-    this.part.more.textContent = bare ? `+${bare} more as marks only; all are in the table below` : "";
-    showMissing(this.part.missing, round);
-    Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
-    const ink = getComputedStyle(this.root).getPropertyValue("--exact").trim();
-    figure.data.push(onlyTrace(round.only ?? [], this.where, ink), ...this.pathTraces(path));
-    const label = `Draft tree of round ${index + 1}. ${round.sentence}`;
-    if (window.Plotly) draw(box, figure, label, { plotly_click: (event) => this.on.pin(Number(event.points[0].id)) });
-    else sketch(box, figure, label);
-  }
-
-  /** Show the ranks under the other score: the same nodes in the same places, their sizes change. */
-  rankBy(score, round, index, path) {
-    this.by = score;
+  /** Let the tree's marks tell the ranks under the other score. */
+  rankBy(score, path) {
     for (const name of ["aligned", "blind"]) this.button(`by-${name}`).setAttribute("aria-pressed", String(name === score));
-    animateSizes(this.part.tree, round.byId, score).then(() => this.drawTree(round, index, path));
+    this.tree.rankBy(score, path);
     this.announce(`Node sizes show the ranks under the prefix-${score} score.`);
-  }
-
-  pathTraces(path) {
-    const ink = getComputedStyle(this.root).getPropertyValue("--pin").trim();
-    return pathTraces(path, this.where, this.head.fan, ink);
   }
 
   /** The chosen view of the round's scores. */
   drawScores(round) {
-    if (!window.Plotly) return;
+    if (!window.Plotly) return; // still loading: it will be drawn when all is shown again
     const { lead, label } = VIEWS[this.chosen], figure = round[this.chosen] ?? nothing(ABSENT);
     this.part.lead.textContent = lead;
     this.part.remark.textContent = round.remarks[this.chosen] ?? "";
@@ -171,10 +148,8 @@ export class View {
 
   /** Light the pinned path in tree, text, table and card; with an empty path, let go. */
   light(round, index, path) {
+    this.tree.light(path);
     this.lightWords(round, index, path);
-    if (!window.Plotly) return;
-    const [line, ring] = this.pathTraces(path), count = this.part.tree.data.length;
-    window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
   }
 
   lightWords(round, index, path) {

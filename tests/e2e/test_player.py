@@ -28,6 +28,7 @@ def pick(page: Page, title: str) -> None:
 
 def click_node(page: Page, node: int) -> None:
     """Click the mark of a node where Plotly drew it."""
+    expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
     x, y = page.evaluate(
         """(node) => {
             const box = document.querySelector('[data-part="tree"]'), frame = box.getBoundingClientRect();
@@ -225,3 +226,35 @@ def test_512_nodes_stay_usable(visit: Visit) -> None:
     page.keyboard.press("ArrowRight")
     click_node(page, 1)
     expect(page.locator('[data-part="details"]')).to_contain_text("token id")
+
+
+def test_a_step_shows_the_new_tree_at_once_and_alive_soon_after(visit: Visit) -> None:
+    page = visit()
+    shown = page.evaluate(
+        """() => {
+            const cursor = document.querySelector('[data-part="cursor"]');
+            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+            const words = [...cursor.querySelectorAll('[data-part="sketch"] text')].map((e) => e.textContent.trim());
+            const marks = cursor.querySelectorAll('[data-part="sketch"] path[transform]').length;
+            return [cursor.className, marks, words];
+        }"""
+    )
+    assert shown[0] == "cursor sketched"
+    assert shown[1] == len(USUAL.rounds[1].tree.tokens) + 1  # and the bonus
+    expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
+    drawn = page.locator('[data-part="tree"] .textpoint').all_text_contents()
+    assert {word.strip() for word in drawn} <= set(shown[2])
+
+
+def test_held_down_the_arrow_key_leaves_the_last_round_drawn(visit: Visit) -> None:
+    page = visit()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight", delay=0)
+    expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
+    expect(page.locator("#player caption")).to_have_text("Nodes of round 5")
+    label = page.locator('[data-part="tree"]').get_attribute("aria-label")
+    assert label == f"Draft tree of round 5. {round_sentence(USUAL, 4)}"
+    ids = page.evaluate(
+        """() => document.querySelector('[data-part="tree"]').data.flatMap((trace) => trace.ids ?? []).length"""
+    )
+    assert ids == len(USUAL.rounds[4].tree.tokens) + 1

@@ -40,8 +40,8 @@ STEP = """async () => {
 }"""
 FIRST = """async () => {
     const ready = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd, times = [];
-    for (const mark of ["svg", ".textpoint"]) {
-        while (!document.querySelector(`[data-part="tree"] ${mark}`)) await painted();
+    for (const mark of ["sketch", "tree"]) {
+        while (!document.querySelector(`[data-part="${mark}"] svg`)) await painted();
         times.push(performance.now() - ready);
     }
     return times;
