@@ -41,7 +41,7 @@ def test_a_round_is_complete_and_plain_json() -> None:
     value = show.value()
     head, round_ = json.loads(value["head"]), json.loads(value["rounds"][0])
     figures = {"tree", "scores", "prediction", "marginals", "stopping"}
-    assert set(round_) == {"sentence", "rows", "units", "pending", "remarks"} | figures
+    assert set(round_) == {"sentence", "rows", "units", "pending", "phases", "remarks"} | figures
     assert all(len(row) == len(head["columns"]) for row in round_["rows"])
     assert head["badge"] == "recorded"
     assert json.loads(value["speedup"])["data"]

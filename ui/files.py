@@ -4,7 +4,7 @@ from typing import Any
 
 import gradio as gr
 
-from presto.records import Recording, Trace, recording_from_json, trace_from_json
+from presto.records import Recording, recording_from_json, trace_from_json
 from ui.live import sentence
 from viz.shelf import value_of
 from viz.visit import Visit
@@ -29,9 +29,9 @@ def _recording(data: object) -> Recording:
     text = data.get("text") if isinstance(data, dict) else None
     if not isinstance(text, str):
         raise ValueError(f"the file's text is missing, got {type(text).__name__}")
-    if len(text.encode("utf-8", "surrogatepass")) > LARGEST:
+    content = text.encode("utf-8", "replace")
+    if len(content) > LARGEST:
         raise ValueError(LARGE)
-    if '"traces"' in text:
-        return recording_from_json(text)
-    trace: Trace = trace_from_json(text)
-    return Recording("A saved run", "", (trace,))
+    if b'"traces"' in content:
+        return recording_from_json(content)
+    return Recording("A saved run", "", (trace_from_json(content),))

@@ -13,7 +13,7 @@ from presto.measures import (
     tokens_per_second,
     total_seconds,
 )
-from presto.records import Finish, Method, Trace
+from presto.records import Finish, Method, Stages, Trace
 
 NAMES: dict[Method, str] = {"presto": "PRESTO", "linear": "linear", "blind": "blind tree", "ar": "autoregressive"}
 ENDS: dict[Finish, str] = {
@@ -50,6 +50,18 @@ def numbers(trace: Trace, others: dict[Method, Trace]) -> list[Number]:
             line.append(Number(f"vs {NAMES[method]}", f"{ratio:.2f}×{slower}", meaning))
     share = overhead_share(trace)
     return [*line, Number("overhead", f"{share:.1%}", "share of time spent on scores, search and mask")]
+
+
+def phases(seconds: Stages) -> list[tuple[str, str]]:
+    """The phases of a round in order, each with its time as a person reads it."""
+    parts = {
+        "draft": seconds.draft,
+        "score": seconds.score,
+        "build": seconds.search + seconds.mask,
+        "verify": seconds.verify,
+        "commit": seconds.commit,
+    }
+    return [(name, f"{1000 * part:.2g} ms" if part < 0.01 else f"{1000 * part:.0f} ms") for name, part in parts.items()]
 
 
 def stage_shares(trace: Trace) -> list[Number]:

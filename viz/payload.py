@@ -15,7 +15,7 @@ from viz.formula import level_lines
 from viz.learn import answers
 from viz.marginals import marginals_figure, marginals_sentence
 from viz.nodes import Node, node_rows, round_sentence
-from viz.numbers import NAMES, ending, numbers, place, settings, stage_shares
+from viz.numbers import NAMES, ending, numbers, phases, place, settings, stage_shares
 from viz.prediction import prediction_figure, prediction_sentence
 from viz.rivals import missing_nodes, only_own, rivals_figure, rivals_of, rivals_sentence
 from viz.scores import scores_figure
@@ -48,6 +48,7 @@ def round_json(trace: Trace, index: int) -> str:
         "rows": [_row(node, lines.get(node.node, "")) for node in node_rows(trace, index)],
         "units": [[running(unit.text), unit.kind, unit.nodes] for unit in text.units],
         "pending": text.pending,
+        "phases": phases(trace.rounds[index].seconds),
         "remarks": {
             "prediction": prediction_sentence(trace, index),
             "marginals": marginals_sentence(trace, index),

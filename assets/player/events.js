@@ -7,6 +7,8 @@ const PRESSED_BY_SPACE = "button, summary, a, [role=button]";
 function onClick(player, { target }) {
   const button = target.closest("[data-do]");
   if (button) return player.act(button.dataset.do);
+  const phase = target.closest("[data-phase]");
+  if (phase) return player.showPhase(phase.dataset.phase);
   const line = target.closest("tr[data-node]");
   if (line) return player.view.hasTable && player.pin(Number(line.dataset.node));
   const chip = target.closest(".text .chip[data-round]");

@@ -1,6 +1,8 @@
 // Labels of the tree: as many as fit without touching, the accepted path first.
 
-const STEP = 6.7; // width of one character of the 11 px monospace label
+import { textScale } from "./plots.js";
+
+const STEP = 6.7; // width of one character of the 11 px monospace label, before it is scaled
 const LINE = 12; // height of a label
 const SPACE = "\u2009"; // between a node and its label
 const GAP = 9; // from a node's centre to its label
@@ -13,7 +15,7 @@ const ISOLATES = /[\u2066-\u2069]/gu;
 /** `text` as Plotly shows it unchanged (viz.text.plotly_text): no markup, no formula. */
 const plotlyText = (text) => text.replace(/[&<>$]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" })[c]);
 
-const width = (text) => [...text].reduce((sum, c) => sum + (WIDE.test(c) ? 2 : 1) * STEP, 0);
+const width = (text) => [...text].reduce((sum, c) => sum + (WIDE.test(c) ? 2 : 1) * STEP * textScale(), 0);
 
 /** `text` with at most `limit` characters, cut in the middle; bidi isolation is kept. */
 function shorten(text, limit) {
@@ -35,10 +37,10 @@ function positionsOf(status, narrow) {
 
 /** The box a label takes up around the node at (px, py). */
 function boxOf(text, [px, py], position) {
-  const [vertical, side] = position.split(" "), wide = width(text);
+  const [vertical, side] = position.split(" "), wide = width(text), line = LINE * textScale();
   const left = { right: px + GAP, left: px - GAP - wide, center: px - wide / 2 }[side];
-  const top = { top: py - LINE - 4, middle: py - LINE / 2, bottom: py + GAP - 2 }[vertical];
-  return { left, right: left + wide, top, bottom: top + LINE };
+  const top = { top: py - line - 4, middle: py - line / 2, bottom: py + GAP - 2 }[vertical];
+  return { left, right: left + wide, top, bottom: top + line };
 }
 
 /** Pixel positions of all nodes under the figure's own ranges. */

@@ -174,6 +174,14 @@ class Player {
     this.learn.notice(`rank:${score}`);
   }
 
+  /** Show the round as it is after one of its phases. */
+  showPhase(name) {
+    this.pause();
+    this.view.showPhase(name, this.path());
+    this.view.root.querySelector(`[data-phase="${name}"]`).focus();
+    this.learn.notice(`phase:${name}`);
+  }
+
   // ---- stepping ---------------------------------------------------------------------------------------------------
 
   get atEnd() {

@@ -2,11 +2,13 @@
 
 import { placeLabels } from "./labels.js";
 import { showMissing } from "./nodes.js";
-import { animateSizes, draw, isNarrow, onlyTrace, pathTraces, places, sizeByRank, themed, topDown } from "./plots.js";
+import { animateSizes, draw, isNarrow, onlyTrace, pathTraces, places, sizeByRank, textScale, themed, topDown } from "./plots.js";
+import { veil } from "./phases.js";
 import { sketch } from "./sketch.js";
 
 /** Margins of the chart: the depth axis is on top, or on the left when the tree stands upright. */
-const marginOf = (narrow) => (narrow ? { l: 30, r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22, b: 6 });
+const marginOf = (narrow) =>
+  narrow ? { l: 30 * textScale(), r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22 * textScale(), b: 6 };
 
 export class TreeView {
   /** `part`: the elements cursor, tree, sketch, more and missing; `pin(node)`: what a click on a node does. */
@@ -14,6 +16,7 @@ export class TreeView {
     this.part = part;
     this.pin = pin;
     this.by = "aligned"; // the score whose ranks the marks' sizes tell
+    this.phase = "commit"; // of the round, up to which the tree is shown
   }
 
   /** Sketch `round` with the nodes of `path` lit; `draw` has to follow. `head` is that of the run. */
@@ -30,14 +33,17 @@ export class TreeView {
   compose(path) {
     const { round, head } = this, { cursor, more } = this.part, narrow = isNarrow(), margin = marginOf(narrow);
     const figure = themed(round.tree, head.dark);
+    veil(figure, this.phase);
     if (narrow) topDown(figure);
-    sizeByRank(figure, round.byId, this.by);
+    if (this.phase !== "score") sizeByRank(figure, round.byId, this.by);
     const size = { width: cursor.clientWidth - margin.l - margin.r, height: cursor.clientHeight - margin.t - margin.b };
     this.where = places(figure);
-    const bare = placeLabels(figure, round.rows, this.where, size, narrow);
+    const shown = round.rows.filter((row) => this.where.has(row.node));
+    const bare = placeLabels(figure, shown, this.where, size, narrow);
     more.textContent = bare ? `+${bare} more as marks only; all are in the table below` : "";
     Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
-    figure.data.push(onlyTrace(round.only ?? [], this.where, this.colour("--exact")), ...this.pathTraces(path));
+    const only = this.phase === "score" ? [] : (round.only ?? []);
+    figure.data.push(onlyTrace(only, this.where, this.colour("--exact")), ...this.pathTraces(path));
     this.figure = figure;
   }
 
@@ -46,7 +52,8 @@ export class TreeView {
   }
 
   pathTraces(path) {
-    return pathTraces(path, this.where, this.head.fan, this.colour("--pin"));
+    const lit = path.every((node) => this.where.has(node)) ? path : [];
+    return pathTraces(lit, this.where, this.head.fan, this.colour("--pin"));
   }
 
   /** Let Plotly draw the tree in place of the sketch. */
@@ -66,6 +73,13 @@ export class TreeView {
     if (this.isSketched) return sketch(this.part.sketch, this.figure, isNarrow());
     const [line, ring] = lit;
     window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
+  }
+
+  /** Show the tree as it is after `phase`. */
+  showPhase(phase, path) {
+    this.phase = phase;
+    this.show(this.round, this.head, this.label, path);
+    if (window.Plotly) this.draw();
   }
 
   /** Let the marks' sizes tell the ranks under `score`: the same nodes in the same places. */

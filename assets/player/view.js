@@ -3,6 +3,7 @@
 import { partsOf, showState } from "./dom.js";
 import { lightTable, showDetails, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
+import { PHASES, showPhases } from "./phases.js";
 import { draw, isDark, nothing, painted, themed } from "./plots.js";
 import { lightText, showText } from "./text.js";
 import { TreeView } from "./treeview.js";
@@ -23,7 +24,7 @@ export class View {
     this.turn = 0; // counts what was shown
     this.lit = []; // the pinned path
     this.hasTable = false; // the table shows the current round
-    listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
+    this.chooseView = listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
       this.chosen = name;
       this.on.view(name);
       if (this.round) this.drawScores(this.round);
@@ -81,6 +82,8 @@ export class View {
     this.round = round;
     this.part.sentence.textContent = round.sentence;
     showText(this.part.text, getRound, index);
+    this.tree.phase = "commit";
+    this.markPhase();
     this.tree.show(round, head, `Draft tree of round ${index + 1}. ${round.sentence}`, path);
     this.lightWords(round, index, path);
     this.fill(round, index, speedup);
@@ -106,6 +109,20 @@ export class View {
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
     lightTable(table, this.lit);
     this.hasTable = true;
+  }
+
+  /** Show the round as it is after `phase`: tree, text, and the view of the scores that explains it. */
+  showPhase(phase, path) {
+    this.tree.showPhase(phase, path);
+    this.markPhase();
+    if (PHASES[phase]) this.chooseView(PHASES[phase]);
+    this.announce(`After the phase “${phase}”.`);
+  }
+
+  /** Press the phase's button; what the round commits is faint until then. */
+  markPhase() {
+    showPhases(this.part.phases, this.round.phases, this.tree.phase);
+    this.part.text.classList.toggle("ahead", this.tree.phase !== "commit");
   }
 
   /** Let the tree's marks tell the ranks under the other score. */

@@ -23,7 +23,7 @@ export const VIEWS = {
   },
 };
 
-/** Choose among the tabs of `list` by click or arrow key; `on(name)` is told. */
+/** Choose among the tabs of `list` by click or arrow key; `on(name)` is told. Returns what chooses one by its name. */
 export function listenTabs(list, on) {
   const tabs = [...list.querySelectorAll("[role=tab]")];
   const choose = (tab) => {
@@ -46,4 +46,5 @@ export function listenTabs(list, on) {
     next.focus();
     choose(next);
   });
+  return (name) => choose(tabs.find((tab) => tab.dataset.view === name));
 }

@@ -46,6 +46,32 @@ def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
     assert [part[2] for part in before] != [part[2] for part in after]
 
 
+def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:
+    page = visit()
+    tree, pressed = USUAL.rounds[0].tree, page.locator('[data-phase][aria-pressed="true"]')
+    read = """() => document.querySelector('[data-part="tree"]').data
+        .filter((trace) => trace.ids).flatMap(({ ids, marker }) => ids.map(() => marker.symbol))"""
+
+    def marks(phase: str) -> list[str]:
+        page.click(f'[data-phase="{phase}"]')
+        expect(pressed).to_contain_text(phase)
+        expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
+        return list(page.evaluate(read))
+
+    expect(pressed).to_have_text("commit 1 ms")  # as tests/synthetic.py says of every round
+    assert marks("draft") == ["square"]
+    expect(page.get_by_role("tab", name="Marginals")).to_have_attribute("aria-selected", "true")
+    expect(page.locator('[data-part="text"]')).to_have_class(re.compile("ahead"))
+    for phase in ("score", "build"):
+        found = marks(phase)
+        assert len(found) == len(tree.tokens)
+        assert set(found) == {"square", "circle-open"}  # no verdict yet, nor a bonus
+    assert {"circle", "star"} <= set(marks("verify"))
+    expect(page.get_by_role("tab", name="Why it stopped")).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowRight")
+    expect(pressed).to_contain_text("commit")
+
+
 def test_the_pinned_node_shows_its_formula(visit: Visit) -> None:
     page = visit()
     page.locator("#player tr[data-node='5'] button").click()

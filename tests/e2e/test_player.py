@@ -217,6 +217,21 @@ def test_dark_mode_swaps_every_colour(visit: Visit) -> None:
     assert max(map(int, re.findall(r"\d+", panel)[:3])) < 60
 
 
+def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
+    page = visit()
+    label = page.locator('[data-part="tree"] .textpoint text').first
+    look = "(e) => [getComputedStyle(e).fill, parseFloat(getComputedStyle(e).fontSize)]"
+    light, small = label.evaluate(look)
+    page.get_by_role("button", name="Dark").click()
+    page.get_by_role("button", name="Projector").click()
+    expect(page.get_by_role("button", name="Projector")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
+    dark, large = label.evaluate(look)
+    assert dark != light
+    assert large > 1.3 * small
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
 def test_512_nodes_stay_usable(visit: Visit) -> None:
     page = visit()
     pick(page, "Large")
