@@ -50,13 +50,12 @@ class TailLayer(CacheLayerMixin):
             new[:, :, : self.committed] = old[:, :, : self.committed]
             setattr(self, name, new)
 
-    def keep(self, rows: torch.Tensor | slice, count: int) -> None:
-        """Commit ``count`` rows of the tail, given by ``rows`` relative to its start."""
-        if isinstance(rows, torch.Tensor):
-            source = rows + self.committed
+    def keep(self, rows: torch.Tensor | None, count: int) -> None:
+        """Commit ``count`` rows of the tail: those at ``rows [count]`` of the storage, or the first ones."""
+        if rows is not None:
             target = slice(self.committed, self.committed + count)
-            self.keys[:, :, target] = self.keys[:, :, source]
-            self.values[:, :, target] = self.values[:, :, source]
+            self.keys[:, :, target] = self.keys[:, :, rows]
+            self.values[:, :, target] = self.values[:, :, rows]
         self.committed += count
 
     def get_seq_length(self) -> int:
@@ -79,9 +78,15 @@ class TailCache(Cache):
         super().__init__(layers=[TailLayer(capacity) for _ in range(layers)])
         self.capacity, self.committed = capacity, 0
 
-    def keep(self, rows: Sequence[int]) -> None:
-        """Commit these rows of the last forward pass (ascending, relative to its first row) and drop the rest."""
-        in_place = list(rows) == list(range(len(rows)))
+    def keep(self, rows: Sequence[int]) -> torch.Tensor | slice:
+        """Commit these rows of the last forward pass (ascending, relative to its first row) and drop the rest.
+
+        Returns them as an index into that pass' rows. Unless they are its first ones, they go to the device once.
+        """
+        first = list(rows) == list(range(len(rows)))
+        index = slice(len(rows)) if first else torch.tensor(rows, device=self.layers[0].keys.device)
+        source = None if isinstance(index, slice) else index + self.committed
         for layer in self.layers:
-            layer.keep(slice(0) if in_place else torch.tensor(rows, device=layer.keys.device), len(rows))
+            layer.keep(source, len(rows))
         self.committed += len(rows)
+        return index

@@ -11,7 +11,7 @@ from presto.models.lora import LowRankAdapter
 from presto.models.selfspec import GatedSystem
 from presto.protocols import Draft, TreeInput
 from presto.records import Marginals, Tree
-from presto.tree import depths
+from presto.tree import depths, paths_to
 from presto.tree import path as path_to
 
 ADAPTED = ("q_proj", "v_proj", "up_proj")
@@ -44,6 +44,22 @@ def tiny_gated(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, c
     for parameter in adapter.up.values():
         torch.nn.init.normal_(parameter, std=0.3)
     return GatedSystem("tiny", backbone, frozenset({1}), adapter, torch.randn(24))
+
+
+def tree_input(tree: Tree, start: int = 0) -> TreeInput:
+    """A plan for systems without attention."""
+    tokens, parents = torch.tensor(tree.tokens), torch.tensor(tree.parents).clamp(min=0)
+    paths = torch.from_numpy(paths_to(tree.parents))
+    return TreeInput(tokens, torch.tensor(depths(tree.parents)) + start, parents, paths, torch.ones(1, 1))
+
+
+def ancestor_mask(parents: Sequence[int]) -> torch.Tensor:
+    """Boolean ``[N + 1, N + 1]``, from the definition: row i sees its ancestors and itself."""
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for node in range(len(parents)):
+        mask[node, path_to(parents, node)] = True
+        mask[node, 0] = True
+    return mask
 
 
 @dataclass
@@ -101,8 +117,7 @@ class ScriptedSession:
 
     def plan(self, tree: Tree) -> TreeInput:
         self.tree = tree
-        positions = torch.tensor(depths(tree.parents)) + len(self.cached)
-        return TreeInput(torch.tensor(tree.tokens), positions, torch.ones(1, 1, dtype=torch.bool))
+        return tree_input(tree, len(self.cached))
 
     def verify(self, plan: TreeInput) -> torch.Tensor:
         tree = self.tree

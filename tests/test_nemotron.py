@@ -15,7 +15,7 @@ from presto.decode import autoregressive, decode
 from presto.models.nemotron import LORA_FOLDER, MODEL_TYPE, NemotronSystem, decoder_config, model_key
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
-from presto.tree import ancestor_mask
+from tests.doubles import ancestor_mask
 
 VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
 ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
@@ -151,7 +151,7 @@ def test_verification_equals_the_plain_implementation(
     tree = round_.tree
     rows = length - 1 + len(tree.tokens)
     mask = torch.ones(rows, rows).tril().bool()
-    mask[length - 1 :, length - 1 :] = torch.from_numpy(ancestor_mask(tree.parents))
+    mask[length - 1 :, length - 1 :] = ancestor_mask(tree.parents)
     depth = [0] * len(tree.tokens)
     for node, parent in enumerate(tree.parents[1:], start=1):
         depth[node] = depth[parent] + 1

@@ -212,7 +212,7 @@ class DFlashSession(TargetSession):
         keys_values = self.drafter.context(features[None], self._positions(len(features)))
         for kept, (keys, values) in zip(self.context, keys_values, strict=True):
             kept.update(keys, values)
-            kept.keep(slice(0), len(features))
+            kept.keep(None, len(features))
 
     def _positions(self, rows: int) -> torch.Tensor:
         """The positions ``[1, rows]`` behind the context."""
