@@ -62,8 +62,8 @@ class QuadraticSession(SelfSpeculativeSession):
         )
         gate = torch.ones(rows, 1, dtype=self.backbone.dtype, device=self.backbone.device)
         gate[:nodes] = 0
-        with self.system.adapter.acting_on(gate):
-            hidden = self.backbone.hidden(embeds[None], plan.positions[None], plan.mask[None], self.cache)[0]
+        rows_ = embeds[None], plan.positions[None], plan.mask[None]
+        hidden = self.backbone.hidden(*rows_, self.cache, (self.system.adapter, gate))[0]
         self.drafted = hidden[nodes:].reshape(nodes, self.masks, hidden.shape[-1])
         return self.backbone.logits(hidden[:nodes])
 

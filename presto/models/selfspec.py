@@ -60,8 +60,8 @@ class SelfSpeculativeSession(TargetSession):
         if plain_seed:
             mask[0, committed + 1 :] = False
             gate[0] = 0
-        with self.system.adapter.acting_on(gate):
-            return backbone.hidden(embeds[None], positions[None], mask[None], self.cache)[0]
+        adapted = self.system.adapter, gate
+        return backbone.hidden(embeds[None], positions[None], mask[None], self.cache, adapted)[0]
 
 
 class GatedSystem(SelfSpeculativeSystem):
