@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from presto.ngram import NgramModel
 from presto.output import Output
-from presto.protocols import Draft, Session, System
+from presto.protocols import Draft, Session, System, TreeInput
 from presto.records import Choice, DecodeConfig, Finish, Marginals, Round, Tree
 from presto.sampling import Sampler
 from presto.search import build_tree
@@ -81,6 +81,10 @@ class Run:
         length = min(self.config.draft_length, self.system.max_draft, self.output.room - 1)
         return self.session.draft(self.text_ids[-1], length, self.config.top_k)
 
+    def decide(self, plan: TreeInput, tree: Tree) -> Decision:
+        """Let the target verify the tree and walk it."""
+        return follow(self.session.verify(plan), plan, tree, len(self.text_ids), self.sampler)
+
     def play(self) -> Round:
         """One round of tree decoding."""
         start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
@@ -96,8 +100,7 @@ class Run:
         with watch.stage("mask"):
             plan = self.session.plan(tree)
         with watch.stage("verify"):
-            logits = self.session.verify(plan)
-            decision = follow(logits, plan, tree, len(self.text_ids), self.sampler)
+            decision = self.decide(plan, tree)
         with watch.stage("commit"):
             self.session.commit(decision.accepted)
             committed += self.emit([*(tree.tokens[node] for node in decision.accepted), decision.choice.token])
@@ -109,7 +112,7 @@ class Run:
         tree = Tree(tokens=(self.text_ids[-1],))
         with watch.stage("verify"):
             plan = self.session.plan(tree)
-            decision = follow(self.session.verify(plan), plan, tree, start, self.sampler)
+            decision = self.decide(plan, tree)
         with watch.stage("commit"):
             self.session.commit(())
             committed = self.emit([decision.choice.token])

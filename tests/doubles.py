@@ -17,7 +17,12 @@ from presto.tree import path as path_to
 ADAPTED = ("q_proj", "v_proj", "up_proj")
 
 
-def tiny_llama(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> Backbone:
+CPU = torch.device("cpu")
+
+
+def tiny_llama(
+    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+) -> Backbone:
     """A random two-layer Llama with grouped-query attention; sharp enough that its choices vary."""
     torch.manual_seed(seed)
     config = LlamaConfig(
@@ -34,12 +39,14 @@ def tiny_llama(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, c
         pad_token_id=1,
         tie_word_embeddings=True,
     )
-    return Backbone(LlamaForCausalLM(config).to(dtype))
+    return Backbone(LlamaForCausalLM(config).to(device, dtype))
 
 
-def tiny_gated(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> GatedSystem:
+def tiny_gated(
+    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+) -> GatedSystem:
     """A gated self-speculative pair with a random adapter that really changes the mask rows."""
-    backbone = tiny_llama(seed, vocab, dtype, context)
+    backbone = tiny_llama(seed, vocab, dtype, context, device)
     adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=ADAPTED)
     for parameter in adapter.up.values():
         torch.nn.init.normal_(parameter, std=0.3)
@@ -79,7 +86,7 @@ class Scripted:
     eos_ids: frozenset[int] = frozenset({1})
     name: str = "scripted"
     mode: str = "scripted"
-    device = torch.device("cpu")
+    device = CPU
     dtype = torch.float32
     closed: int = 0
 

@@ -72,8 +72,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def system(tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory) -> NemotronSystem:
-    return NemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+def system(
+    device: torch.device, tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
+) -> NemotronSystem:
+    return NemotronSystem.load("tiny", folder(tmp_path_factory), device, torch.float64)
 
 
 def yarn_angles(positions: torch.Tensor) -> torch.Tensor:
@@ -176,9 +178,9 @@ def test_lossless(system: NemotronSystem, prompt: list[int], scorer: str, budget
 
 
 def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_round(
-    tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
+    device: torch.device, tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), device, torch.float64)
     prompt, masks = [3 + i % 20 for i in range(14)], 4
     config = DecodeConfig(max_new_tokens=14, budget=5, draft_length=masks, top_k=VOCAB)
     rounds = list(decode(quadratic, prompt, config))
