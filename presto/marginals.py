@@ -23,7 +23,7 @@ def read_draft(logits: torch.Tensor, top_k: int, exact: torch.Tensor) -> tuple[M
     log_q = top.values - torch.logsumexp(logits, dim=-1, keepdim=True)
     parts = [part.double().flatten() for part in (log_q, top.indices, exact)]
     host = torch.cat(parts).cpu()
-    scores, ids, row = host.split([depth * width, depth * width, exact.numel()])
+    scores, ids, row = torch.split(host, [depth * width, depth * width, exact.numel()])
     log_q_rows = scores.view(depth, width).numpy().clip(-1e4, 0).round(5).tolist()
     id_rows = ids.view(depth, width).long().tolist()
     return Marginals(tuple(map(tuple, id_rows)), tuple(map(tuple, log_q_rows))), row.to(exact.dtype)

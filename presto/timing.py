@@ -39,7 +39,7 @@ class CudaClock:
     """Events in the device's stream: a stage owns the work that it queued, and taking an instant waits for nothing."""
 
     def now(self) -> Any:
-        event = torch.cuda.Event(enable_timing=True)
+        event = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
         event.record()
         return event
 

@@ -72,7 +72,7 @@ def _read(
     shown = torch.gather(log_p[nodes[-1:]], 1, top.indices[-1:])
     parts = (nodes, best[nodes[-1:]], own, top.values[:, 0] - top.values[:, 1], top.indices[-1], shown[0])
     host = torch.cat([part.double() for part in parts]).cpu()
-    walk, choice, own, gaps, ids, shown = host.split([len(part) for part in parts])
+    walk, choice, own, gaps, ids, shown = torch.split(host, [len(part) for part in parts])
     accepted = tuple(node for node in dict.fromkeys(walk.long().tolist()) if node > 0)
     probabilities = tuple(round(value, 6) for value in shown.exp().tolist())
     bonus = Choice(int(choice.tolist()[0]) if token is None else token, tuple(ids.long().tolist()), probabilities)

@@ -85,7 +85,7 @@ class Backbone:
             features = [torch.cat([output.hidden_states[i + 1] for i in layers], dim=-1)] if layers else []
             return (output.last_hidden_state, *features)
 
-        if mask is None or self.shapes == "free":
+        if mask is None or self.shapes == "free" or not isinstance(cache, TailCache):
             hidden, *features = forward(embeds, positions, mask, *gate)
         else:
             hidden, *features = run_fixed(forward, cache, (embeds, positions, mask, *gate), self.shapes, layers)

@@ -58,7 +58,7 @@ def _pad_mask(mask: torch.Tensor, more: int, span: int) -> torch.Tensor:
 
 def record(function: Forward, inputs: Tensors) -> tuple[Callable[[], None], Tensors]:
     """A CUDA graph of ``function(*inputs)``: what replays it on the same storage, and where its outputs appear."""
-    side = torch.cuda.Stream()
+    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):  # libraries choose kernels and take workspaces in a first run, outside of the graph
         function(*inputs)
