@@ -179,6 +179,18 @@ def train_dflash(
     fit_dflash(data, checkpoint, out, steps, dtype, init)
 
 
+@train_app.command("join")
+def train_join(
+    source: Annotated[Path, typer.Argument(help="Folder with weights in pieces.")],
+    out: Annotated[Path, typer.Option(help="Folder to write, with whole weight files.")],
+) -> None:
+    """Put weights that travelled in pieces (`make gpu-train`) together again."""
+    from presto.models.pieces import join_folder
+
+    join_folder(source, out)
+    typer.echo(f"ready: {out}")
+
+
 def main() -> None:
     """Run the command line; a bad request ends with one sentence and exit code 2."""
     from presto.models.catalogue import WeightsError

@@ -1,15 +1,20 @@
-"""The decoding loop: draft → score and search → verify → accept → commit, one ``Round`` at a time."""
+"""The decoding loop: draft → score and search → verify → accept → commit, one ``Round`` at a time.
+
+Scores and search run on the host, everything else on the device. A greedy round crosses between them once each way
+for the draft (``marginals.read_draft``), the tree (``TargetSession.plan``) and the decision (``verify.follow``); what
+else goes to the device is the anchor and, unless they are the first ones, the accepted rows' numbers.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from presto.ngram import NgramModel
 from presto.output import Output
-from presto.protocols import Draft, Session, System
+from presto.protocols import Draft, Session, System, TreeInput
 from presto.records import Choice, DecodeConfig, Finish, Marginals, Round, Tree
 from presto.sampling import Sampler
 from presto.search import build_tree
-from presto.timing import Stopwatch
+from presto.timing import Stopwatch, clock_of
 from presto.verify import Decision, follow, margin
 
 Pieces = Callable[[int], bytes]
@@ -76,9 +81,13 @@ class Run:
         length = min(self.config.draft_length, self.system.max_draft, self.output.room - 1)
         return self.session.draft(self.text_ids[-1], length, self.config.top_k)
 
+    def decide(self, plan: TreeInput, tree: Tree) -> Decision:
+        """Let the target verify the tree and walk it."""
+        return follow(self.session.verify(plan), plan, tree, len(self.text_ids), self.sampler)
+
     def play(self) -> Round:
         """One round of tree decoding."""
-        start, watch = len(self.text_ids), Stopwatch(self.system.synchronise)
+        start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
         with watch.stage("draft"):
             draft = self.draft()
             exact = None if draft.exact is None else self.sampler.pick(draft.exact, start)
@@ -91,8 +100,7 @@ class Run:
         with watch.stage("mask"):
             plan = self.session.plan(tree)
         with watch.stage("verify"):
-            logits = self.session.verify(plan)
-            decision = follow(logits, tree, len(self.text_ids), self.sampler)
+            decision = self.decide(plan, tree)
         with watch.stage("commit"):
             self.session.commit(decision.accepted)
             committed += self.emit([*(tree.tokens[node] for node in decision.accepted), decision.choice.token])
@@ -100,10 +108,11 @@ class Run:
 
     def step(self) -> Round:
         """One token of plain autoregressive decoding, as a round with an empty tree."""
-        start, watch = len(self.text_ids), Stopwatch(self.system.synchronise)
+        start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
         tree = Tree(tokens=(self.text_ids[-1],))
         with watch.stage("verify"):
-            decision = follow(self.session.verify(self.session.plan(tree)), tree, start, self.sampler)
+            plan = self.session.plan(tree)
+            decision = self.decide(plan, tree)
         with watch.stage("commit"):
             self.session.commit(())
             committed = self.emit([decision.choice.token])

@@ -1,6 +1,7 @@
 """The one place that decides device and dtype."""
 
 import ctypes
+import os
 import platform
 
 import torch
@@ -32,6 +33,14 @@ def cpu_has_bfloat16() -> bool:
 
 def dtype_name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
+
+
+def may_record(device: torch.device) -> bool:
+    """Whether passes may be recorded as CUDA graphs: asked for (``PRESTO_GRAPHS=1``), on CUDA, not on ZeroGPU.
+
+    ZeroGPU forks a process per call and moves the weights: nothing recorded would be replayed.
+    """
+    return device.type == "cuda" and os.environ.get("PRESTO_GRAPHS") == "1" and not os.environ.get("SPACES_ZERO_GPU")
 
 
 def synchronise(device: torch.device) -> None:

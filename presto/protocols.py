@@ -16,9 +16,9 @@ from presto.records import Marginals, Tree
 class Draft:
     """One drafting step.
 
-    ``exact`` are the target's own logits ``[vocab]`` for the token after the anchor when the drafting pass computed
-    them too (gated self-speculation); then ``marginals`` start one position later. ``forwards`` counts passes of the
-    target.
+    ``exact`` are the target's own logits ``[vocab]``, on the host, for the token after the anchor when the drafting
+    pass computed them too (gated self-speculation); then ``marginals`` start one position later. ``forwards`` counts
+    passes of the target.
     """
 
     marginals: Marginals
@@ -28,10 +28,16 @@ class Draft:
 
 @dataclass(frozen=True)
 class TreeInput:
-    """A tree for the target: ``token_ids [N + 1]``, ``positions [N + 1]``, boolean ``mask [N + 1, cache + N + 1]``."""
+    """A tree on the target's device: ``token_ids``, ``positions``, ``parents [N + 1]`` (the root is its own).
+
+    ``paths [N + 1, D + 1]`` are every node's ancestors, the root first, filled up with the node itself.
+    ``mask [N + 1, cache + N + 1]`` is boolean, True where a row may look.
+    """
 
     token_ids: torch.Tensor
     positions: torch.Tensor
+    parents: torch.Tensor
+    paths: torch.Tensor
     mask: torch.Tensor
 
 

@@ -24,6 +24,7 @@ Finish = Literal["eos", "stop", "length", "context", "stopped"]
 Verdict = Literal["root", "accepted", "rejected", "beyond"]
 Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
 TokenId = Annotated[int, Field(ge=0)]
+NGRAM = "ngram"  # the role of a static n-gram table in ``Trace.models``
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -182,7 +183,7 @@ class Trace:
     pieces: dict[int, Piece]  # every token id that occurs anywhere in the trace
     finish: Finish
     prefill_seconds: float = 0.0
-    models: dict[str, str] = Field(default_factory=dict)  # role → source, a hub repository with the resolved revision
+    models: dict[str, str] = Field(default_factory=dict)  # role → source: a hub repository with its revision, a file
     versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
     created: str = ""
     schema_version: Literal[1] = 1

@@ -14,7 +14,7 @@ from presto.measures import acceptance_length, output_ids, stage_totals, tokens_
 from presto.models.registry import Pair, find, load
 from presto.ngram import NgramModel
 from presto.output import cut_at_stop
-from presto.records import DecodeConfig, Finish, Method, Round, Trace
+from presto.records import NGRAM, DecodeConfig, Finish, Method, Round, Trace
 from presto.requests import check_method, check_prompt, config_for
 
 
@@ -59,6 +59,7 @@ class Recorder:
         began = time.perf_counter()
         config, system = self.config, self.pair.system
         table = self.pair.table if config.static_ngram else None
+        self.table = {} if table is None else {NGRAM: self.pair.spec.table}
         ngram = NgramModel(system.vocab, table, online=config.online_ngram, order=config.order)
         self.run = Run.begin(system, self.pair.encode(self.prompt), config, ngram, self.pair.text.piece)
         system.synchronise()
@@ -79,7 +80,7 @@ class Recorder:
             device=device_name(system.device),
             dtype=dtype_name(system.dtype),
             template=self.pair.spec.template_name,
-            models=dict(self.pair.models),
+            models=dict(self.pair.models) | self.table,
             prompt=self.prompt,
             prompt_ids=self.run.prompt_ids,
             rounds=tuple(self.rounds),

@@ -42,9 +42,13 @@ class Sampler:
     def of(cls, config: DecodeConfig) -> "Sampler":
         return cls(config.temperature, config.sample_top_k, config.top_p, config.seed)
 
+    @property
+    def greedy(self) -> bool:
+        return self.temperature == 0
+
     def pick(self, logits: torch.Tensor, position: int) -> int:
         """Token id for ``position`` given ``logits [vocab]``; of equal logits the lowest id wins."""
-        if self.temperature == 0:
+        if self.greedy:
             return int(logits.argmax())
         row = logits.double().cpu().numpy() / self.temperature
         row = keep_likeliest(row, self.top_k, self.top_p)

@@ -32,15 +32,17 @@ def path(parents: Sequence[int], node: int) -> list[int]:
     return result[::-1]
 
 
-def ancestor_mask(parents: Sequence[int]) -> np.ndarray:
-    """Boolean ``[N + 1, N + 1]``: row i sees its ancestors and itself (tree attention, SpecInfer arXiv 2305.09781)."""
-    nodes = len(parents)
-    mask = np.zeros((nodes, nodes), dtype=bool)
-    for i, parent in enumerate(parents):
-        if parent >= 0:
-            mask[i] = mask[parent]
-        mask[i, i] = True
-    return mask
+def paths_to(parents: Sequence[int]) -> np.ndarray:
+    """``[N + 1, D + 1]``: every node's path from the root down to itself, filled up with the node itself.
+
+    What a row sees of its tree (tree attention, SpecInfer arXiv 2305.09781).
+    """
+    depth = depths(parents)
+    table = np.zeros((len(parents), max(depth) + 1), np.int64)
+    for i in range(1, len(parents)):
+        table[i] = table[parents[i]]
+        table[i, depth[i] :] = i
+    return table
 
 
 def child_by_token(parents: Sequence[int], tokens: Sequence[int]) -> Mapping[tuple[int, int], int]:

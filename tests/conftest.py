@@ -1,6 +1,14 @@
-"""Property tests may wait for a compiler: no deadline per example."""
+"""Property tests may wait for a compiler: no deadline per example. Engine tests run on every device present."""
 
+import pytest
+import torch
 from hypothesis import settings
 
 settings.register_profile("presto", deadline=None)
 settings.load_profile("presto")
+DEVICES = ["cpu", *["cuda"] * torch.cuda.is_available()]
+
+
+@pytest.fixture(scope="session", params=DEVICES)
+def device(request: pytest.FixtureRequest) -> torch.device:
+    return torch.device(request.param)

@@ -11,13 +11,18 @@ from presto.models.lora import LowRankAdapter
 from presto.models.selfspec import GatedSystem
 from presto.protocols import Draft, TreeInput
 from presto.records import Marginals, Tree
-from presto.tree import depths
+from presto.tree import depths, paths_to
 from presto.tree import path as path_to
 
 ADAPTED = ("q_proj", "v_proj", "up_proj")
 
 
-def tiny_llama(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> Backbone:
+CPU = torch.device("cpu")
+
+
+def tiny_llama(
+    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+) -> Backbone:
     """A random two-layer Llama with grouped-query attention; sharp enough that its choices vary."""
     torch.manual_seed(seed)
     config = LlamaConfig(
@@ -34,16 +39,34 @@ def tiny_llama(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, c
         pad_token_id=1,
         tie_word_embeddings=True,
     )
-    return Backbone(LlamaForCausalLM(config).to(dtype))
+    return Backbone(LlamaForCausalLM(config).to(device, dtype))
 
 
-def tiny_gated(seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256) -> GatedSystem:
+def tiny_gated(
+    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+) -> GatedSystem:
     """A gated self-speculative pair with a random adapter that really changes the mask rows."""
-    backbone = tiny_llama(seed, vocab, dtype, context)
+    backbone = tiny_llama(seed, vocab, dtype, context, device)
     adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=ADAPTED)
     for parameter in adapter.up.values():
         torch.nn.init.normal_(parameter, std=0.3)
     return GatedSystem("tiny", backbone, frozenset({1}), adapter, torch.randn(24))
+
+
+def tree_input(tree: Tree, start: int = 0) -> TreeInput:
+    """A plan for systems without attention."""
+    tokens, parents = torch.tensor(tree.tokens), torch.tensor(tree.parents).clamp(min=0)
+    paths = torch.from_numpy(paths_to(tree.parents))
+    return TreeInput(tokens, torch.tensor(depths(tree.parents)) + start, parents, paths, torch.ones(1, 1))
+
+
+def ancestor_mask(parents: Sequence[int]) -> torch.Tensor:
+    """Boolean ``[N + 1, N + 1]``, from the definition: row i sees its ancestors and itself."""
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for node in range(len(parents)):
+        mask[node, path_to(parents, node)] = True
+        mask[node, 0] = True
+    return mask
 
 
 @dataclass
@@ -63,7 +86,7 @@ class Scripted:
     eos_ids: frozenset[int] = frozenset({1})
     name: str = "scripted"
     mode: str = "scripted"
-    device = torch.device("cpu")
+    device = CPU
     dtype = torch.float32
     closed: int = 0
 
@@ -101,8 +124,7 @@ class ScriptedSession:
 
     def plan(self, tree: Tree) -> TreeInput:
         self.tree = tree
-        positions = torch.tensor(depths(tree.parents)) + len(self.cached)
-        return TreeInput(torch.tensor(tree.tokens), positions, torch.ones(1, 1, dtype=torch.bool))
+        return tree_input(tree, len(self.cached))
 
     def verify(self, plan: TreeInput) -> torch.Tensor:
         tree = self.tree

@@ -15,6 +15,7 @@ from presto.decode import autoregressive, decode
 from presto.models.backbone import Backbone
 from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
 from presto.records import DecodeConfig
+from tests.doubles import CPU
 
 VOCAB, HIDDEN, LAYER_IDS = 29, 24, (0, 2)
 
@@ -35,16 +36,21 @@ def sizes(layers: int) -> Qwen3Config:
     )
 
 
-def pair(dtype: torch.dtype = torch.float64) -> DFlashSystem:
+def pair(dtype: torch.dtype = torch.float64, device: torch.device = CPU) -> DFlashSystem:
     torch.manual_seed(0)
-    backbone = Backbone(Qwen3ForCausalLM(sizes(4)).to(dtype))
+    backbone = Backbone(Qwen3ForCausalLM(sizes(4)).to(device, dtype))
     drafter = DFlashDrafter(DFlashConfig(6, 4, 28, LAYER_IDS, sizes(2)))
     for parameter in drafter.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return DFlashSystem("tiny-dflash", backbone, frozenset({1}), drafter)
 
 
-SYSTEM = pair()
+SYSTEM = pair()  # the plain implementation's weights
+
+
+@pytest.fixture(scope="module")
+def system(device: torch.device) -> DFlashSystem:
+    return pair(device=device)
 
 
 def rms(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -93,9 +99,9 @@ def test_the_default_rope_of_the_plain_implementation_is_the_configurations() ->
     assert sizes(1).rope_parameters["rope_theta"] == 10000.0
 
 
-def test_drafts_equal_the_plain_implementation_before_and_after_a_commit() -> None:
+def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(system: DFlashSystem) -> None:
     prompt = [3, 9, 4, 12, 7]
-    rounds = list(decode(SYSTEM, prompt, DecodeConfig(max_new_tokens=16, budget=6, draft_length=5, top_k=VOCAB)))
+    rounds = list(decode(system, prompt, DecodeConfig(max_new_tokens=16, budget=6, draft_length=5, top_k=VOCAB)))
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
     for round_ in rounds:
         if not round_.marginals.token_ids:
@@ -117,12 +123,14 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit() -> No
     budget=st.integers(1, 12),
     temperature=st.sampled_from((0.0, 0.9)),
 )
-def test_lossless(prompt: list[int], scorer: str, search: str, budget: int, temperature: float) -> None:
+def test_lossless(
+    system: DFlashSystem, prompt: list[int], scorer: str, search: str, budget: int, temperature: float
+) -> None:
     config = DecodeConfig(
         scorer=scorer, search=search, budget=budget, temperature=temperature, max_new_tokens=18, draft_length=5
     )  # type: ignore[arg-type]
-    ours = [token for round_ in decode(SYSTEM, prompt, config) for token in round_.committed]
-    assert ours == [token for round_ in autoregressive(SYSTEM, prompt, config) for token in round_.committed]
+    ours = [token for round_ in decode(system, prompt, config) for token in round_.committed]
+    assert ours == [token for round_ in autoregressive(system, prompt, config) for token in round_.committed]
 
 
 def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) -> None:

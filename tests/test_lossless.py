@@ -1,5 +1,6 @@
 """The main property: speculative output is autoregressive output, whatever drafts, scores and searches."""
 
+import os
 from functools import lru_cache
 
 import pytest
@@ -14,11 +15,12 @@ from presto.records import DecodeConfig, Round
 from tests.doubles import tiny_gated
 
 VOCAB = 23
+EXAMPLES = int(os.environ.get("PRESTO_EXAMPLES", "1000"))  # a timed check on a GPU takes fewer
 
 
-@lru_cache(maxsize=8)
-def system(seed: int) -> GatedSystem:
-    return tiny_gated(seed, VOCAB)
+@lru_cache(maxsize=16)
+def system(seed: int, device: torch.device) -> GatedSystem:
+    return tiny_gated(seed, VOCAB, device=device)
 
 
 @lru_cache(maxsize=4)
@@ -55,36 +57,38 @@ configs = st.builds(
 prompts = st.lists(st.integers(2, VOCAB - 1), min_size=1, max_size=9).map(tuple)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(model=st.integers(0, 7), prompt=prompts, config=configs, static=st.one_of(st.none(), st.integers(0, 3)))
 def test_tree_decoding_emits_the_targets_own_text(
-    model: int, prompt: tuple[int, ...], config: DecodeConfig, static: int | None
+    device: torch.device, model: int, prompt: tuple[int, ...], config: DecodeConfig, static: int | None
 ) -> None:
     counts = None if static is None else table(static)
     ngram = NgramModel(VOCAB, counts, online=config.online_ngram, order=config.order)
-    rounds = list(decode(system(model), prompt, config, ngram))
-    reference = list(autoregressive(system(model), prompt, config))
+    rounds = list(decode(system(model, device), prompt, config, ngram))
+    reference = list(autoregressive(system(model, device), prompt, config))
     assert tokens(rounds) == tokens(reference)
     assert sum(len(round_.committed) for round_ in rounds) <= config.max_new_tokens
     assert all(len(round_.tree.tokens) <= config.budget + 1 for round_ in rounds)
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_greedy_reference_is_transformers_generate(seed: int) -> None:
-    backbone = system(seed).backbone
+def test_greedy_reference_is_transformers_generate(device: torch.device, seed: int) -> None:
+    backbone = system(seed, device).backbone
     prompt = (2, 5, 7, 3)
-    ids = torch.tensor([prompt])
+    ids = torch.tensor([prompt], device=device)
     expected = backbone.model.generate(
         ids, attention_mask=torch.ones_like(ids), max_new_tokens=30, do_sample=False, pad_token_id=1
     )[0, len(prompt) :].tolist()
     config = DecodeConfig(max_new_tokens=30)
-    assert tokens(list(autoregressive(system(seed), prompt, config))) == expected
-    assert tokens(list(decode(system(seed), prompt, config))) == expected
+    assert tokens(list(autoregressive(system(seed, device), prompt, config))) == expected
+    assert tokens(list(decode(system(seed, device), prompt, config))) == expected
 
 
-def test_the_seed_decides_the_sample() -> None:
+def test_the_seed_decides_the_sample(device: torch.device) -> None:
     texts = {
-        tuple(tokens(list(decode(system(1), (2, 3), DecodeConfig(temperature=1.5, seed=seed, max_new_tokens=20)))))
+        tuple(
+            tokens(list(decode(system(1, device), (2, 3), DecodeConfig(temperature=1.5, seed=seed, max_new_tokens=20))))
+        )
         for seed in range(6)
     }
     assert len(texts) > 1

@@ -15,7 +15,7 @@ from presto.decode import autoregressive, decode
 from presto.models.nemotron import LORA_FOLDER, MODEL_TYPE, NemotronSystem, decoder_config, model_key
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
-from presto.tree import ancestor_mask
+from tests.doubles import ancestor_mask
 
 VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
 ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
@@ -72,8 +72,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def system(tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory) -> NemotronSystem:
-    return NemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+def system(
+    device: torch.device, tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
+) -> NemotronSystem:
+    return NemotronSystem.load("tiny", folder(tmp_path_factory), device, torch.float64)
 
 
 def yarn_angles(positions: torch.Tensor) -> torch.Tensor:
@@ -151,7 +153,7 @@ def test_verification_equals_the_plain_implementation(
     tree = round_.tree
     rows = length - 1 + len(tree.tokens)
     mask = torch.ones(rows, rows).tril().bool()
-    mask[length - 1 :, length - 1 :] = torch.from_numpy(ancestor_mask(tree.parents))
+    mask[length - 1 :, length - 1 :] = ancestor_mask(tree.parents)
     depth = [0] * len(tree.tokens)
     for node, parent in enumerate(tree.parents[1:], start=1):
         depth[node] = depth[parent] + 1
@@ -176,9 +178,9 @@ def test_lossless(system: NemotronSystem, prompt: list[int], scorer: str, budget
 
 
 def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_round(
-    tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
+    device: torch.device, tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), torch.device("cpu"), torch.float64)
+    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), device, torch.float64)
     prompt, masks = [3 + i % 20 for i in range(14)], 4
     config = DecodeConfig(max_new_tokens=14, budget=5, draft_length=masks, top_k=VOCAB)
     rounds = list(decode(quadratic, prompt, config))

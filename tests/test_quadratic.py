@@ -10,11 +10,19 @@ from hypothesis import strategies as st
 
 from presto.decode import Run, autoregressive, decode
 from presto.models.quadratic import QuadraticGatedSystem
+from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig
 from tests.doubles import tiny_gated
 
-GATED = tiny_gated(6)
-SYSTEM = QuadraticGatedSystem("tiny", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding)
+
+@pytest.fixture(scope="module")
+def gated(device: torch.device) -> GatedSystem:
+    return tiny_gated(6, device=device)
+
+
+@pytest.fixture(scope="module")
+def quadratic(gated: GatedSystem) -> QuadraticGatedSystem:
+    return QuadraticGatedSystem("tiny", gated.backbone, gated.eos_ids, gated.adapter, gated.mask_embedding)
 
 
 @settings(max_examples=60, deadline=None)
@@ -26,25 +34,27 @@ SYSTEM = QuadraticGatedSystem("tiny", GATED.backbone, GATED.eos_ids, GATED.adapt
     temperature=st.sampled_from((0.0, 0.9)),
 )
 def test_lossless_with_one_forward_per_round(
-    prompt: list[int], search: str, budget: int, draft_length: int, temperature: float
+    quadratic: QuadraticGatedSystem, prompt: list[int], search: str, budget: int, draft_length: int, temperature: float
 ) -> None:
     config = DecodeConfig(
         search=search, budget=budget, draft_length=draft_length, temperature=temperature, max_new_tokens=14
     )  # type: ignore[arg-type]
-    rounds = list(decode(SYSTEM, prompt, config))
-    reference = [token for round_ in autoregressive(SYSTEM, prompt, config) for token in round_.committed]
+    rounds = list(decode(quadratic, prompt, config))
+    reference = [token for round_ in autoregressive(quadratic, prompt, config) for token in round_.committed]
     assert [token for round_ in rounds for token in round_.committed] == reference
     assert all(round_.forwards == 1 for round_ in rounds[1:])
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
-def test_the_marginals_are_those_of_a_pass_of_its_own(temperature: float) -> None:
+def test_the_marginals_are_those_of_a_pass_of_its_own(
+    gated: GatedSystem, quadratic: QuadraticGatedSystem, temperature: float
+) -> None:
     config = DecodeConfig(budget=5, draft_length=4, temperature=temperature, seed=3, max_new_tokens=20, top_k=6)
-    run = Run.begin(SYSTEM, (3, 7), config)
+    run = Run.begin(quadratic, (3, 7), config)
     rounds = list(run.rounds(Run.play))
     for round_ in rounds[1:-1]:
         anchor = round_.start - 1  # the bonus of the round before; its own pass starts one token earlier
-        alone = GATED.start(run.text_ids[:anchor], 64).draft(run.text_ids[anchor - 1], 4, 6).marginals
+        alone = gated.start(run.text_ids[:anchor], 64).draft(run.text_ids[anchor - 1], 4, 6).marginals
         for ours, theirs in zip(round_.marginals.log_q, alone.log_q, strict=False):
             torch.testing.assert_close(torch.tensor(ours), torch.tensor(theirs), atol=2e-5, rtol=0)
         assert round_.marginals.token_ids == alone.token_ids[: len(round_.marginals.token_ids)]

@@ -1,6 +1,7 @@
 """The registry: public layouts load by folder through the path the real checkpoints take, refusals are sentences."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from presto.models import sources
 from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
 from presto.models.dflash import DFlashConfig, DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
+from presto.ngram import NgramTable
 from presto.records import DecodeConfig
 from presto.runs import finished
 from tests.test_nemotron import write_checkpoint
@@ -90,6 +92,12 @@ def test_a_trace_names_the_pair_its_mode_and_what_was_loaded(pair: Pair) -> None
     trace = finished(pair, "abc", "presto", DecodeConfig(max_new_tokens=4))
     assert (trace.system, trace.mode) == (pair.spec.name, pair.system.mode)
     assert trace.models.keys() == {"target", "drafter"}
+    counted = replace(
+        pair, table=NgramTable.build([[2, 3, 4]], pair.system.vocab), spec=replace(pair.spec, table="t.npz")
+    )
+    assert finished(counted, "abc", "presto", DecodeConfig(max_new_tokens=4)).models["ngram"] == "t.npz"
+    without = DecodeConfig(max_new_tokens=4, static_ngram=False)
+    assert "ngram" not in finished(counted, "abc", "presto", without).models
     assert trace.template == "chat"
 
 

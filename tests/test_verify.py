@@ -8,11 +8,13 @@ import torch
 from presto.records import Tree
 from presto.sampling import Sampler
 from presto.verify import follow
+from tests.doubles import tree_input
 
 GREEDY = Sampler(0.0, 0, 1.0, 0)
 ZEROS = (0.0,) * 4
 # root -> 5 -> 7, root -> 6
 TREE = Tree((4, 5, 6, 7), (-1, 0, 0, 1), (0,) * 4, ZEROS, ZEROS, ZEROS, ZEROS)
+PLAN = tree_input(TREE)
 
 
 def rows(*choices: int) -> torch.Tensor:
@@ -27,7 +29,7 @@ def rows(*choices: int) -> torch.Tensor:
     [((5, 7, 0, 9), (1, 3), 9), ((5, 8, 0, 0), (1,), 8), ((6, 0, 2, 0), (2,), 2), ((3, 7, 0, 0), (), 3)],
 )
 def test_the_walk_follows_the_targets_choices(choices: tuple[int, ...], accepted: tuple[int, ...], bonus: int) -> None:
-    decision = follow(rows(*choices), TREE, 10, GREEDY)
+    decision = follow(rows(*choices), PLAN, TREE, 10, GREEDY)
     assert decision.accepted == accepted
     assert decision.choice.token == bonus
     assert decision.choice.top_ids[0] == bonus
@@ -35,7 +37,7 @@ def test_the_walk_follows_the_targets_choices(choices: tuple[int, ...], accepted
 
 
 def test_node_log_p_is_the_targets_probability_after_the_nodes_own_parent() -> None:
-    decision = follow(rows(5, 7, 0, 9), TREE, 10, GREEDY)
+    decision = follow(rows(5, 7, 0, 9), PLAN, TREE, 10, GREEDY)
     high = 3 - math.log(math.exp(3) + 9)
     assert decision.log_p == pytest.approx((0.0, high, high - 3, high), abs=1e-4)
 
@@ -43,6 +45,6 @@ def test_node_log_p_is_the_targets_probability_after_the_nodes_own_parent() -> N
 def test_an_exact_tie_is_reported_as_margin_zero() -> None:
     logits = rows(5, 7, 0, 9)
     logits[0, 6] = 3.0
-    decision = follow(logits, TREE, 10, GREEDY)
+    decision = follow(logits, PLAN, TREE, 10, GREEDY)
     assert decision.margin == 0.0
     assert decision.accepted == (1, 3)

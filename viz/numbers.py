@@ -13,7 +13,8 @@ from presto.measures import (
     tokens_per_second,
     total_seconds,
 )
-from presto.records import Finish, Method, Stages, Trace
+from presto.models.catalogue import PAIRS
+from presto.records import NGRAM, Finish, Method, Stages, Trace
 
 NAMES: dict[Method, str] = {"presto": "PRESTO", "linear": "linear", "blind": "blind tree", "ar": "autoregressive"}
 ENDS: dict[Finish, str] = {
@@ -81,7 +82,18 @@ def settings(trace: Trace) -> str:
     """The settings that shape the tree, in one line."""
     config = trace.config
     score = config.scorer + (", normalised" if config.normalised else "")
-    return f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T {config.temperature:g}"
+    tree = f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T {config.temperature:g}"
+    return f"{tree} · {ngram_source(trace)}" if trace.method == "presto" and config.scorer != "blind" else tree
+
+
+def ngram_source(trace: Trace) -> str:
+    """Which text the n-gram correction counted: a static table by its file, this run's own, both or none."""
+    config = trace.config
+    pair = PAIRS.get(trace.system)
+    table = trace.models.get(NGRAM) or (pair.table if pair else "")  # early recordings do not name it
+    if not (config.static_ngram and table):
+        return "n-gram: online only" if config.online_ngram else "n-gram: none"
+    return f"n-gram: {table}" + (" and online" if config.online_ngram else " only")
 
 
 def ending(trace: Trace) -> str:

@@ -17,9 +17,10 @@ from torch import nn
 from transformers import Qwen3Config
 from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, apply_rotary_pos_emb
 
-from presto.cache import TailLayer
+from presto.cache import TailCache
 from presto.marginals import marginals_from
 from presto.models.backbone import Backbone
+from presto.models.fixed import Tensors, run_fixed
 from presto.models.target import TargetSession, TargetSystem
 from presto.protocols import Draft
 
@@ -205,23 +206,35 @@ class DFlashSession(TargetSession):
     def __init__(self, system: DFlashSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
         self.drafter = system.drafter
         self.feature_layers = self.drafter.config.target_layer_ids
-        self.context = [TailLayer(capacity + system.max_draft + 1) for _ in self.drafter.layers]
+        self.context = TailCache(len(self.drafter.layers), capacity + system.max_draft + 1)
         super().__init__(system.backbone, prompt_ids, capacity)
 
     def observe(self, features: torch.Tensor) -> None:
         keys_values = self.drafter.context(features[None], self._positions(len(features)))
-        for kept, (keys, values) in zip(self.context, keys_values, strict=True):
-            kept.update(keys, values)
-            kept.keep(slice(0), len(features))
+        for layer, (keys, values) in zip(self.context.layers, keys_values, strict=True):
+            layer.update(keys, values)
+        self.context.keep(range(len(features)))
 
     def _positions(self, rows: int) -> torch.Tensor:
         """The positions ``[1, rows]`` behind the context."""
-        start = self.context[0].committed
+        start = self.context.committed
         return torch.arange(start, start + rows, device=self.backbone.device)[None]
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One drafter pass over the anchor and ``length`` masks; the context is not extended."""
         ids = torch.tensor([[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device)
-        hidden = self.drafter(self.backbone.embeddings(ids), self._positions(length + 1), self.context)[0]
-        return Draft(marginals_from(self.backbone.logits(hidden[1:]), top_k), None, forwards=0)
+        hidden = self._hidden(self.backbone.embeddings(ids), self._positions(length + 1))
+        return Draft(marginals_from(self.backbone.logits(hidden[0, 1:]), top_k), None, forwards=0)
+
+    def _hidden(self, block: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+        """The drafter's final hidden states ``[1, rows, H]`` of ``block``."""
+
+        def forward(block: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None = None) -> Tensors:
+            return (self.drafter(block, positions, self.context.layers, mask if mask is None else mask[:, None]),)
+
+        shapes, rows = self.backbone.shapes, block.shape[1]
+        if shapes == "free":
+            return forward(block, positions)[0]
+        mask = torch.ones(1, rows, self.context.committed + rows, dtype=torch.bool, device=block.device)
+        return run_fixed(forward, self.context, (block, positions, mask), shapes, ())[0]

@@ -5,6 +5,8 @@ accepted one, its masks have drafted what follows the bonus token, so a round co
 their masks (Nemotron-Labs-Diffusion, arXiv 2607.05722, has this for a chain; here for a tree).
 """
 
+from dataclasses import replace
+
 import torch
 
 from presto.marginals import marginals_from
@@ -12,7 +14,6 @@ from presto.models.nemotron import NemotronSession, NemotronSystem
 from presto.models.selfspec import GatedSession, GatedSystem, SelfSpeculativeSession, SelfSpeculativeSystem
 from presto.protocols import Draft, TreeInput
 from presto.records import Tree
-from presto.tree import ancestor_mask, depths
 
 
 class QuadraticSession(SelfSpeculativeSession):
@@ -43,18 +44,15 @@ class QuadraticSession(SelfSpeculativeSession):
         plain, nodes, masks = super().plan(tree), len(tree.tokens), self.masks
         if masks == 0:
             return plain
-        owner = torch.arange(nodes).repeat_interleave(masks)
-        ancestors = torch.from_numpy(ancestor_mask(tree.parents))
-        committed = self.cache.committed
-        mask = torch.zeros(nodes * (1 + masks), committed + nodes * (1 + masks), dtype=torch.bool)
-        mask[:, :committed] = True
-        mask[:nodes, committed : committed + nodes] = ancestors
-        mask[nodes:, committed : committed + nodes] = ancestors[owner]
-        mask[nodes:, committed + nodes :] = owner[:, None] == owner[None]
-        ahead = torch.arange(1, masks + 1).repeat(nodes)
-        places = torch.tensor(depths(tree.parents))[owner] + committed + ahead
-        device = self.backbone.device
-        return TreeInput(plain.token_ids, torch.cat([plain.positions, places.to(device)]), mask.to(device))
+        device, seen = self.backbone.device, plain.mask.shape[1]
+        owner = torch.arange(nodes, device=device).repeat_interleave(masks)
+        mask = torch.zeros(nodes * (1 + masks), seen + nodes * masks, dtype=torch.bool, device=device)
+        mask[:nodes, :seen] = plain.mask
+        mask[nodes:, :seen] = plain.mask[owner]
+        mask[nodes:, seen:] = owner[:, None] == owner[None]
+        ahead = torch.arange(1, masks + 1, device=device).repeat(nodes)
+        positions = torch.cat([plain.positions, plain.positions[owner] + ahead])
+        return replace(plain, positions=positions, mask=mask)
 
     @torch.inference_mode()
     def verify(self, plan: TreeInput) -> torch.Tensor:
@@ -64,8 +62,8 @@ class QuadraticSession(SelfSpeculativeSession):
         )
         gate = torch.ones(rows, 1, dtype=self.backbone.dtype, device=self.backbone.device)
         gate[:nodes] = 0
-        with self.system.adapter.acting_on(gate):
-            hidden = self.backbone.hidden(embeds[None], plan.positions[None], plan.mask[None], self.cache)[0]
+        rows_ = embeds[None], plan.positions[None], plan.mask[None]
+        hidden = self.backbone.hidden(*rows_, self.cache, (self.system.adapter, gate))[0]
         self.drafted = hidden[nodes:].reshape(nodes, self.masks, hidden.shape[-1])
         return self.backbone.logits(hidden[:nodes])
 

@@ -12,7 +12,7 @@ from typing import Self
 import torch
 from safetensors.torch import load_file, save_file
 
-from presto.marginals import marginals_from
+from presto.marginals import read_draft
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.models.target import TargetSession, TargetSystem
@@ -60,8 +60,8 @@ class SelfSpeculativeSession(TargetSession):
         if plain_seed:
             mask[0, committed + 1 :] = False
             gate[0] = 0
-        with self.system.adapter.acting_on(gate):
-            return backbone.hidden(embeds[None], positions[None], mask[None], self.cache)[0]
+        adapted = self.system.adapter, gate
+        return backbone.hidden(embeds[None], positions[None], mask[None], self.cache, adapted)[0]
 
 
 class GatedSystem(SelfSpeculativeSystem):
@@ -87,7 +87,7 @@ class GatedSession(SelfSpeculativeSession):
         """One pass over seed and ``length`` masks; the seed's K/V stays in the cache."""
         logits = self.backbone.logits(self.block(anchor, length, plain_seed=True))
         self.cache.keep([0])
-        return Draft(marginals_from(logits[1:], top_k), logits[0], forwards=1)
+        return Draft(*read_draft(logits[1:], top_k, logits[0]), forwards=1)
 
 
 def save_draft_adapter(folder: Path, adapter: LowRankAdapter, mask_embedding: torch.Tensor, base_model: str) -> None:

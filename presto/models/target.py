@@ -1,5 +1,6 @@
 """A target on its own: prefill, tree verification and commit. Drafters add ``draft``."""
 
+import numpy as np
 import torch
 
 from presto import device as devices
@@ -7,7 +8,7 @@ from presto.cache import TailCache
 from presto.models.backbone import Backbone
 from presto.protocols import TreeInput
 from presto.records import Tree
-from presto.tree import ancestor_mask, depths
+from presto.tree import depths, paths_to
 
 
 class TargetSession:
@@ -29,11 +30,14 @@ class TargetSession:
 
     def plan(self, tree: Tree) -> TreeInput:
         """Position id = committed + depth; a row sees all committed positions, its ancestors and itself."""
-        device, committed = self.backbone.device, self.cache.committed
-        mask = torch.ones(len(tree.tokens), committed + len(tree.tokens), dtype=torch.bool)
-        mask[:, committed:] = torch.from_numpy(ancestor_mask(tree.parents))
-        positions = torch.tensor(depths(tree.parents)) + committed
-        return TreeInput(torch.tensor(tree.tokens).to(device), positions.to(device), mask.to(device))
+        nodes, committed = len(tree.tokens), self.cache.committed
+        parents = np.maximum(tree.parents, 0)
+        columns = [tree.tokens, np.add(depths(tree.parents), committed), parents, *paths_to(tree.parents).T]
+        rows = torch.from_numpy(np.column_stack(columns)).to(self.backbone.device)  # the tree's only copy to the device
+        mask = torch.zeros(nodes, committed + nodes, dtype=torch.bool, device=self.backbone.device)
+        mask[:, :committed] = True
+        mask.scatter_(1, rows[:, 3:] + committed, True)
+        return TreeInput(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:], mask)
 
     @torch.inference_mode()
     def verify(self, plan: TreeInput) -> torch.Tensor:
@@ -45,9 +49,9 @@ class TargetSession:
 
     @torch.inference_mode()
     def commit(self, nodes: tuple[int, ...]) -> None:
-        self.cache.keep([0, *nodes])
+        kept = self.cache.keep([0, *nodes])
         if self.features is not None:
-            self.observe(self.features[[0, *nodes]])
+            self.observe(self.features[kept])
 
 
 class TargetSystem:

@@ -29,8 +29,7 @@ def fit_adapter(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str,
     backbone, _ = load_target(embedded_target(), dtype)
     trainer = AdapterTrainer(backbone, documents, AdapterRecipe(steps=steps), init)
     trainer.run(checkpoint)
-    save_draft_adapter(out, trainer.adapter, trainer.mask_embedding, FOLDER)
-    _write_curve(out, trainer)
+    save_adapter(trainer, out)
 
 
 def fit_dflash(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
@@ -40,6 +39,17 @@ def fit_dflash(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, 
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
     trainer = DFlashTrainer(backbone, documents, DFlashRecipe(steps=steps, mask_token_id=mask), init)
     trainer.run(checkpoint)
+    save_dflash(trainer, out)
+
+
+def save_adapter(trainer: AdapterTrainer, out: Path) -> None:
+    """Write the adapter folder with its curve."""
+    save_draft_adapter(out, trainer.adapter, trainer.mask_embedding, FOLDER)
+    _write_curve(out, trainer)
+
+
+def save_dflash(trainer: DFlashTrainer, out: Path) -> None:
+    """Write the drafter folder with its curve."""
     trainer.drafter.save(out)
     _write_curve(out, trainer)
 

@@ -6,6 +6,7 @@ of the batch is ever idle. Each answer position keeps the target's top-16 log-pr
 """
 
 import logging
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -46,17 +47,16 @@ class RaggedLayer(CacheLayerMixin):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        rows, positions = self.cache.row_index, self.cache.positions
+        rows, positions, used = self.cache.row_index, self.cache.positions, self.cache.used
         self.keys[rows, :, positions] = key_states[:, :, 0]
         self.values[rows, :, positions] = value_states[:, :, 0]
-        used = int(positions.max()) + 1
         return self.keys[:, :, :used], self.values[:, :, :used]
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return int(self.cache.positions.max()) + 1, 0
+        return self.cache.used, 0
 
     def get_seq_length(self) -> int:
-        return int(self.cache.positions.max())
+        return self.cache.used - 1
 
     def get_max_length(self) -> int:
         return self.cache.length
@@ -66,13 +66,21 @@ class RaggedLayer(CacheLayerMixin):
 
 
 class RaggedCache(Cache):
-    """A K/V cache whose rows stand at different positions; ``positions [rows]`` says where the next token goes."""
+    """A K/V cache whose rows stand at different positions; ``positions [rows]`` says where the next token goes.
+
+    ``used`` positions are looked at: known on the host, so that no layer waits for the device.
+    """
 
     def __init__(self, layers: int, rows: int, length: int, device: torch.device) -> None:
-        self.rows, self.length = rows, length
+        self.rows, self.length, self.used = rows, length, 1
         self.positions = torch.zeros(rows, dtype=torch.long, device=device)
         self.row_index = torch.arange(rows, device=device)
         super().__init__(layers=[RaggedLayer(self) for _ in range(layers)])
+
+    def move(self, positions: np.ndarray) -> None:
+        """Set where every row's next token goes."""
+        self.positions.copy_(torch.from_numpy(positions))
+        self.used = int(positions.max()) + 1
 
 
 @dataclass
@@ -119,6 +127,7 @@ class Writer:
         longest = len(self.header) + max(map(len, self.openers)) + max_prompt + len(self.bridge) + max_answer
         layers = backbone.model.config.num_hidden_layers
         self.cache = RaggedCache(layers, rows, longest + 1, self.device)
+        self.places = np.zeros(rows, np.int64)  # of the rows' next tokens
         self.streams = [self._new_stream(header=True) for _ in range(rows)]
 
     def _new_stream(self, header: bool) -> Stream:
@@ -140,21 +149,22 @@ class Writer:
             sampled, ids, logprobs = self._sample(logits)
             following = []
             for row, stream in enumerate(self.streams):
-                self.cache.positions[row] += 1
+                self.places[row] += 1
                 if stream.answer_start and not stream.forced:
                     stream.labels.append((ids[row], logprobs[row]))
                 token, document = self._advance(stream, int(sampled[row]))
                 if document is not None:
                     yield document
                     self.streams[row] = self._new_stream(header=False)
-                    self.cache.positions[row] = len(self.header)
+                    self.places[row] = len(self.header)
                     token = self.streams[row].forced.pop(0)
                 following.append(token)
             feed = torch.tensor(following, device=self.device)
 
     def _forward(self, feed: torch.Tensor) -> torch.Tensor:
+        self.cache.move(self.places)
         positions = self.cache.positions
-        columns = torch.arange(int(positions.max()) + 1, device=positions.device)
+        columns = torch.arange(self.cache.used, device=positions.device)
         mask = (columns[None] <= positions[:, None])[:, None]
         embeds = self.backbone.embeddings(feed[:, None])
         hidden = self.backbone.hidden(embeds, positions[:, None], mask, self.cache)
@@ -230,8 +240,13 @@ def load_shards(folder: Path) -> list[Document]:
     return documents
 
 
-def write_shards(writer: Writer, folder: Path, tokens: int, shard_documents: int = 200) -> None:
-    """Generate until the folder holds ``tokens`` prompt and answer tokens; a later call goes on where this stopped."""
+def write_shards(
+    writer: Writer, folder: Path, tokens: int, shard_documents: int = 200, seconds: float = math.inf
+) -> None:
+    """Generate until the folder holds ``tokens`` prompt and answer tokens, or for ``seconds`` (at least a document).
+
+    A later call goes on where this stopped.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(len(d.tokens) for d in load_shards(folder))
     number = len(list(folder.glob("shard-*.npz")))
@@ -241,9 +256,10 @@ def write_shards(writer: Writer, folder: Path, tokens: int, shard_documents: int
         pending.append(document)
         total += len(document.tokens)
         written += len(document.tokens)
-        if len(pending) == shard_documents or total >= tokens:
+        over = total >= tokens or time.perf_counter() - began > seconds
+        if len(pending) == shard_documents or over:
             save_shard(folder / f"shard-{number:04d}.npz", pending)
             number, pending = number + 1, []
             logger.info("%d of %d tokens, %.0f tokens/s", total, tokens, written / (time.perf_counter() - began))
-        if total >= tokens:
+        if over:
             return

@@ -69,6 +69,8 @@ class Trainer(ABC):
         self.held_out, self.documents = usable[:held], usable[held:]
         self.head = DistilledHead(backbone.head.weight, usable, recipe.head_tokens)
         self.step = 0
+        self.seconds: float | None = None  # that the schedule spans; without them it spans the recipe's steps
+        self.spent = 0.0
         self.curve: list[dict[str, object]] = []
 
     def optimise(self, parameters: Iterable[nn.Parameter]) -> None:
@@ -116,7 +118,12 @@ class Trainer(ABC):
 
     def _schedule(self) -> float:
         warm = min(1.0, (self.step + 1) / self.recipe.warmup)
-        return warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * self.step / self.recipe.steps)))
+        return warm * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * self.progress)))
+
+    @property
+    def progress(self) -> float:
+        """How much of the run is over: of its seconds if it has a limit, else of its steps."""
+        return min(1.0, self.step / self.recipe.steps if self.seconds is None else self.spent / self.seconds)
 
     @torch.no_grad()
     def agreement(self) -> dict[str, Any]:
@@ -136,13 +143,21 @@ class Trainer(ABC):
         shares = [round(float(value), 4) for value in right / seen.clamp_min(1)]
         return {"agreement": shares, "accepted": round(float(torch.cat(runs).mean()), 4)}
 
-    def run(self, checkpoint: Path, save_every: float = 240.0, report_every: int = 100) -> None:
-        """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every`` seconds."""
+    def run(
+        self, checkpoint: Path, save_every: float = 240.0, report_every: int = 100, seconds: float | None = None
+    ) -> None:
+        """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every`` seconds.
+
+        With ``seconds`` the clock decides instead: the schedule spans them, those before a resumption counted.
+        """
         self.restore(checkpoint)
+        self.seconds = seconds
         saved, began, losses = time.monotonic(), time.monotonic(), []
-        while self.step < self.recipe.steps:
+        before = self.spent
+        while self.progress < 1:
             losses.append(self.train_step())
-            last = self.step == self.recipe.steps
+            self.spent = before + time.monotonic() - began
+            last = self.progress == 1
             if self.step % report_every == 0 or last:
                 row = {"step": self.step, "loss": round(float(np.mean(losses)), 4), **self.agreement()}
                 self.curve.append({**row, "seconds": round(time.monotonic() - began)})
@@ -158,6 +173,7 @@ class Trainer(ABC):
             **self.state(),
             "optimizer": self.optimizer.state_dict(),
             "step": self.step,
+            "spent": self.spent,
             "curve": self.curve,
             "recipe": asdict(self.recipe),
         }
@@ -171,4 +187,4 @@ class Trainer(ABC):
         state = torch.load(checkpoint, map_location=self.device, weights_only=True)
         self.load_state(state)
         self.optimizer.load_state_dict(state["optimizer"])
-        self.step, self.curve = state["step"], state["curve"]
+        self.step, self.curve, self.spent = state["step"], state["curve"], state.get("spent", 0.0)

@@ -1,0 +1,31 @@
+"""Importing any module needs no GPU, no weights and no package that exists for CUDA only."""
+
+import os
+import pkgutil
+import subprocess
+import sys
+
+import presto
+import ui
+import viz
+
+CUDA_ONLY = ("triton", "flash_attn", "bitsandbytes", "xformers", "cupy", "pynvml", "tensorrt", "apex", "deepspeed")
+
+
+def test_no_module_imports_a_cuda_package() -> None:
+    packages = (presto, viz, ui)
+    found = [m.name for p in packages for m in pkgutil.walk_packages(p.__path__, f"{p.__name__}.")]
+    modules = sorted(name for name in found if not name.endswith("__main__"))
+    assert len(modules) > 60
+    code = f"""
+import importlib, sys
+for name in {CUDA_ONLY}:
+    sys.modules[name] = None
+for name in {modules}:
+    importlib.import_module(name)
+import torch
+assert not torch.cuda.is_initialized()
+"""
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert result.returncode == 0, result.stderr
