@@ -12,7 +12,6 @@ from presto.models.catalogue import find
 from presto.records import DecodeConfig, Method
 from presto.requests import check_prompt, config_for
 
-QUEUE = 16  # requests that may wait
 MAX_LANES = 4
 # Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of their settings, four
 # lanes at their ends do not.

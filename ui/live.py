@@ -11,6 +11,7 @@ from presto.models.catalogue import WeightsError
 from presto.records import DecodeConfig
 from ui.controls import config_of
 from ui.limits import Lane, check_request
+from ui.line import full
 from ui.links import to_query
 from ui.serving import ServingError, play
 from viz.payload import Show
@@ -32,6 +33,7 @@ def check(visit: object, prompt: object, system: str, *settings: Any) -> list[di
     message = ""
     try:
         check_request(prompt, system, lanes_of(config_of(settings)))
+        message = full()
     except ValueError as error:
         message = sentence(error)
     fine = gr.validate(True, "")
