@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from presto.models.catalogue import find
+from presto.models.machine import obstacle
 from presto.records import DecodeConfig, Method
 from presto.requests import check_prompt, config_for
 
@@ -51,7 +52,10 @@ def work(lane: Lane) -> int:
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:
     """Refuse what cannot or may not run, with one sentence as ``ValueError``, before any model call."""
     check_prompt(prompt)
-    find(system)  # type: ignore[arg-type]
+    spec = find(system)  # type: ignore[arg-type]
+    problem = obstacle(spec)
+    if problem:
+        raise ValueError(f"{spec.title} cannot run here: {problem}")
     if len(lanes) > MAX_LANES:
         raise ValueError(f"{len(lanes)} lanes were asked for, at most {MAX_LANES} are allowed")
     asked, allowed = sum(map(work, lanes)), max_work()
