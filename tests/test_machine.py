@@ -77,7 +77,9 @@ def test_a_snapshot_is_here_when_all_its_weights_are(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("huggingface_hub.snapshot_download", Hub(tmp_path))
     assert not sources.is_here(REPO)
     parts = ["model-1.safetensors", "model-2.safetensors"]
-    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": dict(zip("ab", parts, strict=True))}))
+    (tmp_path / "model.safetensors.index.json").write_text(
+        json.dumps({"weight_map": dict(zip("ab", parts, strict=True))})
+    )
     (tmp_path / parts[0]).touch()
     assert not sources.is_here(REPO)
     (tmp_path / parts[1]).touch()

@@ -16,10 +16,11 @@ from presto.memory import is_out_of_memory
 from presto.records import DecodeConfig, Trace
 from tests import synthetic
 from tests.test_app import in_a_loop
-from ui import api, limits, live, serving
+from ui import api, limits, live, serving, words
 from ui.compare import FIRST, check_lanes
 from ui.controls import FIELDS, settings_controls
-from ui.limits import Lane, check_request
+from ui.lanes import Lane
+from ui.limits import check_request
 from ui.worker import ModelThread, StuckError
 from viz.visit import Visit
 
@@ -121,7 +122,7 @@ def test_out_of_memory_is_answered_with_half_the_budget_and_the_next_run_works(
         raise error
 
     decode["step"] = fail
-    with pytest.raises(serving.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"):
+    with pytest.raises(words.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
     decode["step"] = lambda: None
     assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
@@ -146,20 +147,20 @@ def test_what_a_failed_round_held_is_freed_before_the_answer(decode: dict[str, A
     decode["step"] = fail
     try:
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
-    except serving.ServingError:
+    except words.ServingError:
         assert held[0]() is None
 
 
 def test_plain_decoding_is_offered_fewer_tokens() -> None:
-    assert serving.no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
-    assert serving.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith("try 1 new tokens.")
+    assert words.no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
+    assert words.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith("try 1 new tokens.")
 
 
 def test_a_stuck_round_ends_the_run_and_frees_the_line(decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     hang = threading.Event()
     monkeypatch.setenv("PRESTO_ROUND_SECONDS", "1")
     decode["step"] = hang.wait
-    with pytest.raises(serving.ServingError, match=r"A round took longer than 1 seconds"):
+    with pytest.raises(words.ServingError, match=r"A round took longer than 1 seconds"):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
     assert decode["forgotten"] == 1, "the model may be in any state: it is loaded anew"
     decode["step"] = lambda: None
@@ -204,7 +205,7 @@ def test_a_model_that_does_not_load_in_time_or_space_is_answered(
     monkeypatch.setenv("PRESTO_LOAD_SECONDS", "1")
     hang = threading.Event()
     decode["prepare"] = lambda system: hang.wait()
-    with pytest.raises(serving.ServingError, match="could not be loaded in time"):
+    with pytest.raises(words.ServingError, match="could not be loaded in time"):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
     hang.set()
 
@@ -212,7 +213,7 @@ def test_a_model_that_does_not_load_in_time_or_space_is_answered(
         raise MemoryError
 
     decode["prepare"] = too_large
-    with pytest.raises(serving.ServingError, match="does not fit into this machine's memory: choose a smaller pair"):
+    with pytest.raises(words.ServingError, match="does not fit into this machine's memory: choose a smaller pair"):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
 
 

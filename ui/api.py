@@ -9,9 +9,10 @@ import gradio as gr
 from presto.models.catalogue import names
 from presto.records import load_recording, to_json
 from presto.requests import check_method, make_config
-from ui.limits import Lane, check_request
-from ui.live import reason
+from ui.lanes import Lane
+from ui.limits import check_request
 from ui.serving import play
+from ui.words import reason
 from viz.shelf import shelf
 
 

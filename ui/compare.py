@@ -12,9 +12,11 @@ import gradio as gr
 from presto.compare import RIVALS
 from presto.records import DecodeConfig, Method, load_recording
 from ui.controls import config_of
-from ui.limits import Lane, check_request
-from ui.live import check, reason, sentence
+from ui.lanes import Lane
+from ui.limits import check_request
+from ui.live import check
 from ui.serving import play
+from ui.words import reason, sentence
 from viz.lanes import SideBySide, side_by_side
 from viz.visit import Visit
 

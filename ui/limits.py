@@ -6,24 +6,17 @@ with two CPU cores can be stricter than a machine with a GPU.
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from presto.models.catalogue import find
-from presto.models.machine import obstacle
-from presto.records import DecodeConfig, Method
+from presto.models import machine
+from presto.models.catalogue import PairSpec, find
 from presto.requests import check_prompt, config_for
+from ui import zero
+from ui.lanes import Lane
 
 MAX_LANES = 4
 # Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of their settings, four
 # lanes at their ends do not.
 MAX_WORK = 2 * 1024 * 1024
-
-
-class Lane(NamedTuple):
-    """One decoding of the prompt."""
-
-    method: Method
-    config: DecodeConfig
 
 
 def limit(name: str, default: int) -> int:
@@ -47,6 +40,11 @@ def work(lane: Lane) -> int:
     path = config.search == "linear"
     nodes = 1 if lane.method == "ar" else config.draft_length if path else config.budget
     return config.max_new_tokens * nodes
+
+
+def obstacle(spec: PairSpec) -> str:
+    """Why a pair cannot run here, as the end of a sentence; empty if it can."""
+    return zero.obstacle(spec) if zero.ACTIVE else machine.obstacle(spec)
 
 
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:

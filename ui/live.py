@@ -1,25 +1,24 @@
 """Asking for a run: checks, streaming round by round, stopping, and words for what went wrong."""
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import WeightsError
 from presto.records import DecodeConfig
 from ui.controls import config_of
-from ui.limits import Lane, check_request
+from ui.lanes import Lane
+from ui.limits import check_request
 from ui.line import full
 from ui.links import to_query
-from ui.serving import ServingError, play
+from ui.serving import play
+from ui.words import reason, sentence
 from viz.payload import Show
 from viz.visit import Visit
 
 BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
 STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
-FAILED = "The run failed on our side; the log has the details. Run again, or choose a recorded run."
 MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
 
 
@@ -85,17 +84,3 @@ def halt(visit: Visit) -> tuple[Any, Any]:
 def rest(visit: Visit) -> tuple[Any, Any]:
     """After a run, however it ended: Run works again, unless another one has begun."""
     return (READY, UNSTOPPABLE) if visit.wanted is None else (gr.skip(), gr.skip())
-
-
-def reason(error: Exception) -> str:
-    """Why a run failed, for the visitor: their part in words, ours in the log."""
-    if isinstance(error, (ValueError, WeightsError, ServingError)):
-        return sentence(error)
-    logging.getLogger(__name__).error("a live run failed", exc_info=error)
-    return FAILED
-
-
-def sentence(error: Exception) -> str:
-    """An error as a sentence of its own."""
-    text = str(error)
-    return text[:1].upper() + text[1:]

@@ -9,15 +9,14 @@ from typing import NamedTuple, TypeVar
 from presto.memory import is_out_of_memory, release
 from presto.models.catalogue import find
 from presto.records import Trace
-from ui.limits import Lane, limit
+from ui import zero
+from ui.lanes import Lane
+from ui.limits import limit
+from ui.words import ServingError, no_memory
 from ui.worker import ModelThread, StuckError
 
 T = TypeVar("T")
 ROUND_SECONDS, LOAD_SECONDS = 120, 1800  # PRESTO_ROUND_SECONDS, PRESTO_LOAD_SECONDS
-
-
-class ServingError(RuntimeError):
-    """The server ended a run; the message is one sentence with what to do."""
 
 
 class Update(NamedTuple):
@@ -43,6 +42,10 @@ def play(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, N
 
     ``ValueError``, ``WeightsError`` and ``ServingError`` say in one sentence why a run cannot go on.
     """
+    if zero.ACTIVE:
+        yield Update(0, None, "Waiting for a GPU…")
+        yield from (Update(number, trace) for number, trace in zero.traces(system, prompt, lanes))
+        return
     from presto.runs import stream
 
     thread = _thread()
@@ -74,14 +77,6 @@ def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:
     stuck = f"A round took longer than {seconds} seconds and was given up: run again with a smaller budget."
     with _in_words(no_memory(lane), stuck):
         return thread.within(seconds, work)
-
-
-def no_memory(lane: Lane) -> str:
-    """What to try after a lane did not fit into memory."""
-    budget, tokens = lane.config.budget, lane.config.max_new_tokens
-    halve_budget = lane.method != "ar" and budget > 1
-    smaller = f"a budget of {budget // 2}" if halve_budget else f"{max(1, tokens // 2)} new tokens"
-    return f"The machine ran out of memory with a budget of {budget} and {tokens} new tokens: try {smaller}."
 
 
 @contextmanager
