@@ -13,7 +13,8 @@ from presto.decode import Run
 from presto.device import device_name, dtype_name
 from presto.measures import acceptance_length, output_ids, stage_totals, tokens_per_second, total_seconds
 from presto.memory import is_out_of_memory, release
-from presto.models.registry import Pair, find, forget, load
+from presto.models.registry import Pair, find, load
+from presto.models.registry import forget as forget
 from presto.ngram import NgramModel
 from presto.output import cut_at_stop
 from presto.records import DecodeConfig, Finish, Method, Round, Trace

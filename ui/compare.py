@@ -53,7 +53,7 @@ def check_lanes(
     return [state, text, *([pair] * 4), pair, *rest]
 
 
-def _refusal(prompt: object, system: str, names: tuple[str, ...], config: DecodeConfig) -> dict[str, Any]:
+def _refusal(prompt: object, system: str, names: tuple[str, ...], config: DecodeConfig) -> Any:
     lanes = lanes_of(names, config)
     if not lanes:
         return gr.validate(False, "Choose at least one lane.")

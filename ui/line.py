@@ -30,7 +30,7 @@ def open_line(page: gr.Blocks) -> gr.Blocks:
                 return False, problem, "queue_full"
         return await push(body, *rest, **named)
 
-    page._queue.push = bounded  # type: ignore[method-assign]
+    page._queue.push = bounded
     return page
 
 
