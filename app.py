@@ -16,6 +16,7 @@ from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
+from ui.limits import SESSIONS, limit
 from ui.line import MODEL, open_line
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
@@ -158,6 +159,7 @@ def main() -> None:
         css_paths=PLAYER / "player.css",
         head=early_scripts(),
         footer_links=["api"],
+        state_session_capacity=limit("PRESTO_SESSIONS", SESSIONS),
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
     )
 

@@ -14,6 +14,7 @@ from ui import zero
 from ui.lanes import Lane
 
 MAX_LANES = 4
+SESSIONS = 256  # visitors remembered, those who left included (Gradio keeps about 0.25 MB of each for an hour)
 # Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of their settings, four
 # lanes at their ends do not.
 MAX_WORK = 2 * 1024 * 1024
