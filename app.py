@@ -11,11 +11,14 @@ from typing import Any
 
 import gradio as gr
 
+from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
 from ui.files import open_file
+from ui.limits import SESSIONS, limit
+from ui.line import MODEL, open_line
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
 from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files
@@ -24,8 +27,6 @@ from viz.payload import Show
 from viz.shelf import recorded, shelf
 from viz.visit import Visit
 
-MODEL = "model"  # everything that decodes waits in one line: there is one device
-QUEUE = 16
 SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
 FONTS = ("system-ui", "Segoe UI", "Roboto", "Noto Sans", "sans-serif")
@@ -153,13 +154,15 @@ def bench_page() -> None:
 def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
-    build().queue(max_size=QUEUE).launch(
+    zero.preload()
+    open_line(build()).launch(
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
         server_port=port,
         theme=gr.themes.Base(font=FONTS, font_mono=MONO_FONTS),
         css_paths=PLAYER / "player.css",
         head=early_scripts(),
         footer_links=["api"],
+        state_session_capacity=limit("PRESTO_SESSIONS", SESSIONS),
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
     )
 

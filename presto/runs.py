@@ -5,17 +5,35 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
+from traceback import clear_frames
 from typing import Any
 
 from presto import __version__
 from presto.decode import Run
 from presto.device import device_name, dtype_name
 from presto.measures import acceptance_length, output_ids, stage_totals, tokens_per_second, total_seconds
+from presto.memory import is_out_of_memory, release
 from presto.models.registry import Pair, find, load
+from presto.models.registry import forget as forget
 from presto.ngram import NgramModel
 from presto.output import cut_at_stop
 from presto.records import NGRAM, DecodeConfig, Finish, Method, Round, Trace
 from presto.requests import check_method, check_prompt, config_for
+
+
+def prepare(system: str) -> None:
+    """Load a pair, so that ``stream`` begins at once; if need be the pairs loaded before make room for it."""
+    try:
+        load(system)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        clear_frames(error.__traceback__)
+    else:
+        return
+    forget()
+    release()
+    load(system)
 
 
 def stream(system: str, prompt: str, method: str, config: DecodeConfig, dtype: str = "auto") -> Iterator[Trace]:

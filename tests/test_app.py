@@ -16,7 +16,7 @@ import app
 from presto.records import DecodeConfig, recording_from_json, save
 from tests import synthetic
 from tests.e2e import serve
-from ui import api, live
+from ui import api, live, words
 from ui.controls import FIELDS, choose_pair, settings_controls
 from viz.visit import Visit
 
@@ -56,7 +56,7 @@ def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
     assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
 
 
-@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", live.FAILED)])
+@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", words.FAILED)])
 def test_a_failed_run_ends_with_one_sentence(prompt: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
     visit, run = start(prompt)
     last = list(run)[-1]

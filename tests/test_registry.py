@@ -158,7 +158,9 @@ def test_an_unreachable_hub_is_answered_in_one_sentence(monkeypatch: pytest.Monk
 
 def test_the_resolved_revision_is_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     snapshot = tmp_path / "snapshots" / "0123abc"
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(snapshot))
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", lambda *_, dry_run=False, **__: [] if dry_run else str(snapshot)
+    )
     assert sources.resolve("Qwen/Qwen3-8B").label == "Qwen/Qwen3-8B@0123abc"
 
 

@@ -6,21 +6,32 @@ from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import WeightsError, names
+from presto.models.catalogue import names
 from presto.records import load_recording, to_json
-from presto.requests import check_method, check_prompt, make_config
-from ui.live import sentence
+from presto.requests import check_method, make_config
+from ui.lanes import Lane
+from ui.limits import check_request
+from ui.serving import play
+from ui.words import reason
 from viz.shelf import shelf
 
-MAX_LANES = 4
+
+def _lane(lane: object) -> Lane:
+    settings = (lane.get("settings") or {}) if isinstance(lane, dict) else None
+    if not isinstance(lane, dict) or not isinstance(settings, dict):
+        raise ValueError(f'a lane must look like {{"method": "presto", "settings": {{}}}}, got {str(lane)[:60]!r}')
+    return Lane(check_method(lane.get("method")), make_config(**settings))
 
 
-def _trace(prompt: str, method: str, system: str, settings: dict[str, Any] | None) -> dict[str, Any]:
-    from presto.runs import stream
-
-    config = make_config(**(settings or {}))
-    *_, trace = stream(system or names()[0], check_prompt(prompt), check_method(method), config)
-    return dict(json.loads(to_json(trace)))
+def _traces(prompt: str, system: str, lanes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lanes' traces in order, or a ``gr.Error`` of one sentence."""
+    try:
+        chosen = [_lane(lane) for lane in lanes]
+        check_request(prompt, system, chosen)
+        last = {update.lane: update.trace for update in play(system, prompt, chosen) if update.trace is not None}
+    except Exception as error:
+        raise gr.Error(reason(error), print_exception=False) from None
+    return [json.loads(to_json(trace)) for trace in last.values()]
 
 
 def decode(prompt: str, method: str = "presto", system: str = "", settings: dict[str, Any] | None = None) -> Any:
@@ -32,10 +43,8 @@ def decode(prompt: str, method: str = "presto", system: str = "", settings: dict
         system: name of the pair; empty for the default.
         settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}.
     """
-    try:
-        return _trace(prompt, method, system, settings)
-    except (ValueError, WeightsError) as error:
-        raise gr.Error(sentence(error), print_exception=False) from None
+    (trace,) = _traces(prompt, system or names()[0], [{"method": method, "settings": settings}])
+    return trace
 
 
 def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str = "") -> Any:
@@ -47,15 +56,7 @@ def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str 
         system: name of the pair; empty for the default.
     """
     chosen = lanes or [{"method": method} for method in ("ar", "linear", "blind", "presto")]
-    try:
-        if len(chosen) > MAX_LANES:
-            raise ValueError(f"{len(chosen)} lanes were asked for, at most {MAX_LANES} are allowed")
-        for lane in chosen:
-            check_method(lane.get("method"))
-            make_config(**(lane.get("settings") or {}))
-        return [_trace(prompt, lane["method"], system, lane.get("settings")) for lane in chosen]
-    except (ValueError, WeightsError) as error:
-        raise gr.Error(sentence(error), print_exception=False) from None
+    return _traces(prompt, system or names()[0], chosen)
 
 
 def recorded_runs(folder: Path) -> Any:

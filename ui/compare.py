@@ -1,18 +1,22 @@
 """The page "Compare": up to four lanes decoded one after another on one prompt and seed, or those of a recorded run."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
 from presto.compare import RIVALS
-from presto.records import DecodeConfig, Method, Trace, load_recording
+from presto.records import DecodeConfig, Method, load_recording
 from ui.controls import config_of
-from ui.live import check, reason
+from ui.lanes import Lane
+from ui.limits import check_request
+from ui.live import check
+from ui.serving import play
+from ui.words import reason, sentence
 from viz.lanes import SideBySide, side_by_side
 from viz.visit import Visit
 
@@ -44,14 +48,26 @@ def check_lanes(
 ) -> list[Any]:
     """Refuse a comparison that cannot run, with one sentence under the prompt, before it is queued."""
     state, text, pair, *rest = check(visit, prompt, system, *settings)
-    if text["is_valid"] and not chosen_lanes((a, b, c, d)):
-        text = gr.validate(False, "Choose at least one lane.")
+    if text["is_valid"]:
+        text = _refusal(prompt, system, (a, b, c, d), config_of(settings))
     return [state, text, *([pair] * 4), pair, *rest]
 
 
-def chosen_lanes(names: tuple[str, ...]) -> list[str]:
-    """The lanes to run, each once, in order."""
-    return [name for name in dict.fromkeys(names) if name in LANES]
+def _refusal(prompt: object, system: str, names: tuple[str, ...], config: DecodeConfig) -> Any:
+    lanes = lanes_of(names, config)
+    if not lanes:
+        return gr.validate(False, "Choose at least one lane.")
+    try:
+        check_request(prompt, system, list(lanes.values()))
+    except ValueError as error:
+        return gr.validate(False, sentence(error))
+    return gr.validate(True, "")
+
+
+def lanes_of(names: tuple[str, ...], config: DecodeConfig) -> dict[str, Lane]:
+    """The lanes to run by name, each once, in order."""
+    chosen = {name: LANES[name] for name in names if name in LANES}
+    return {name: Lane(method, replace(config, **changes)) for name, (method, changes) in chosen.items()}
 
 
 def run_lanes(
@@ -62,7 +78,7 @@ def run_lanes(
     yield show.value("running", "Loading the model and reading the prompt…")
     end = ""
     try:
-        for message in _decode(show, visit, number, chosen_lanes((a, b, c, d)), system, prompt, config):
+        for message in _decode(show, visit, number, lanes_of((a, b, c, d), config), system, prompt):
             yield show.value("running", message)
     except Exception as error:
         end = reason(error)
@@ -72,16 +88,14 @@ def run_lanes(
 
 
 def _decode(
-    show: SideBySide, visit: Visit, number: int, names: list[str], system: str, prompt: str, config: DecodeConfig
+    show: SideBySide, visit: Visit, number: int, lanes: dict[str, Lane], system: str, prompt: str
 ) -> Iterator[str]:
-    from presto.runs import stream
-
-    for name in names:
-        method, changes = LANES[name]
-        lane = stream(system, prompt, method, replace(config, **changes))
-        with closing(cast("Generator[Trace, None, None]", lane)) as traces:
-            for trace in traces:
-                if visit.wanted != number:
-                    return
-                show.take(name, trace)
-                yield f"Decoding: {name}…"
+    names, decoded = list(lanes), list(lanes.values())
+    check_request(prompt, system, decoded)
+    with closing(play(system, prompt, decoded)) as updates:
+        for update in updates:
+            if visit.wanted != number:
+                return
+            if update.trace is not None:
+                show.take(names[update.lane], update.trace)
+            yield update.message or f"Decoding: {names[update.lane]}…"

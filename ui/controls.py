@@ -8,6 +8,7 @@ import gradio as gr
 from presto.models.catalogue import PAIRS, find
 from presto.records import DecodeConfig, Scorer, Search
 from presto.requests import make_config
+from ui.limits import obstacle
 
 FIELDS = (  # of DecodeConfig, in the order of the handlers' arguments
     *("scorer", "normalised", "search", "lam", "order", "top_k", "beam_width", "budget", "draft_length"),
@@ -22,15 +23,17 @@ def config_of(settings: Sequence[Any]) -> DecodeConfig:
 
 
 def pair_facts(name: str) -> str:
-    """What a pair needs and how it is prompted, in one line."""
+    """What a pair needs, whether it runs here and how it is prompted, in one line."""
     spec = find(name)
+    problem = obstacle(spec)
+    here = f"cannot run here: {problem}" if problem else "runs here"
     memory = f"weights {spec.gigabytes:g} GB in bfloat16"
-    return f"{spec.licence} · {memory} · prompt: {spec.template_name} · usual budget {spec.budget}"
+    return f"{here} · {spec.licence} · {memory} · prompt: {spec.template_name} · usual budget {spec.budget}"
 
 
 def pair_control() -> gr.Dropdown:
-    """Every known pair by its title."""
-    titles = [(spec.title, name) for name, spec in PAIRS.items()]
+    """Every known pair by its title, those marked that cannot run here."""
+    titles = [(spec.title + " (not on this machine)" * bool(obstacle(spec)), name) for name, spec in PAIRS.items()]
     first = titles[0][1]
     return gr.Dropdown(titles, value=first, label="Pair of target and drafter", info=pair_facts(first))
 

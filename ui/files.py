@@ -5,7 +5,7 @@ from typing import Any
 import gradio as gr
 
 from presto.records import Recording, recording_from_json, trace_from_json
-from ui.live import sentence
+from ui.words import sentence
 from viz.shelf import value_of
 from viz.visit import Visit
 

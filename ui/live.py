@@ -1,33 +1,38 @@
 """Asking for a run: checks, streaming round by round, stopping, and words for what went wrong."""
 
-import logging
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import Any, cast
+from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import WeightsError, find
-from presto.records import DecodeConfig, Trace
-from presto.requests import check_prompt
+from presto.records import DecodeConfig
 from ui.controls import config_of
+from ui.lanes import Lane
+from ui.limits import check_request
+from ui.line import full
 from ui.links import to_query
+from ui.serving import play
+from ui.words import reason, sentence
 from viz.payload import Show
 from viz.visit import Visit
 
 BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
 STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
-FAILED = "The run failed on our side; the log has the details. Run again, or choose a recorded run."
-LANES = (("presto", "Decoding with PRESTO…"), ("linear", "Decoding the same prompt with linear drafting, to compare…"))
+MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
+
+
+def lanes_of(config: DecodeConfig) -> tuple[Lane, ...]:
+    """What a run of "Explore" decodes, in the order of ``MESSAGES``."""
+    return Lane("presto", config), Lane("linear", config)
 
 
 def check(visit: object, prompt: object, system: str, *settings: Any) -> list[dict[str, Any]]:
     """Refuse a request that cannot run, with one sentence under the prompt, before it is queued."""
     message = ""
     try:
-        check_prompt(prompt)
-        find(system)
-        config_of(settings)
+        check_request(prompt, system, lanes_of(config_of(settings)))
+        message = full()
     except ValueError as error:
         message = sentence(error)
     fine = gr.validate(True, "")
@@ -59,15 +64,15 @@ def decode_lanes(
     show: Show, system: str, prompt: str, config: DecodeConfig, wanted: Callable[[], bool]
 ) -> Iterator[str]:
     """Feed ``show`` round by round while ``wanted``; yields what is being done. Closing it frees the model at once."""
-    from presto.runs import stream
-
-    for method, message in LANES:
-        with closing(cast("Generator[Trace, None, None]", stream(system, prompt, method, config))) as traces:
-            for trace in traces:
-                if not wanted():
-                    return
-                show.take(trace)
-                yield message
+    lanes = lanes_of(config)
+    check_request(prompt, system, lanes)
+    with closing(play(system, prompt, lanes)) as updates:
+        for update in updates:
+            if not wanted():
+                return
+            if update.trace is not None:
+                show.take(update.trace)
+            yield update.message or MESSAGES[update.lane]
 
 
 def halt(visit: Visit) -> tuple[Any, Any]:
@@ -79,17 +84,3 @@ def halt(visit: Visit) -> tuple[Any, Any]:
 def rest(visit: Visit) -> tuple[Any, Any]:
     """After a run, however it ended: Run works again, unless another one has begun."""
     return (READY, UNSTOPPABLE) if visit.wanted is None else (gr.skip(), gr.skip())
-
-
-def reason(error: Exception) -> str:
-    """Why a run failed, for the visitor: their part in words, ours in the log."""
-    if isinstance(error, (ValueError, WeightsError)):
-        return sentence(error)
-    logging.getLogger(__name__).error("a live run failed", exc_info=error)
-    return FAILED
-
-
-def sentence(error: Exception) -> str:
-    """An error as a sentence of its own."""
-    text = str(error)
-    return text[:1].upper() + text[1:]

@@ -19,7 +19,7 @@ from presto.search import warm_up
 from presto.tables import table_of
 from presto.text import Text
 
-__all__ = ["Pair", "find", "load", "load_target", "local_pair", "names"]
+__all__ = ["Pair", "find", "forget", "load", "load_target", "local_pair", "names"]
 GATED = {"linear": GatedSystem, "quadratic": QuadraticGatedSystem}
 NEMOTRON = {"linear": NemotronSystem, "quadratic": QuadraticNemotronSystem}
 
@@ -84,6 +84,11 @@ def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None)
     ``revision`` is the target's on the hub. ``ValueError`` and ``WeightsError`` say what to do in one sentence.
     """
     return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
+
+
+def forget() -> None:
+    """Drop every loaded pair; a run in progress keeps its own until it ends."""
+    _load.cache_clear()
 
 
 @lru_cache(maxsize=2)

@@ -1,7 +1,10 @@
 """Where weights come from: the embedded target, a folder, or the Hugging Face hub; every refusal is one sentence."""
 
+import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from presto.models.catalogue import EMBEDDED, WeightsError
 from presto.models.weights import embedded_target
@@ -33,7 +36,28 @@ def is_folder(source: str) -> bool:
     return Path(source).is_dir() or source.startswith((".", "/", "~")) or source.count("/") != 1
 
 
+def is_here(source: str) -> bool:
+    """Whether a source can be loaded without fetching much; asks no network. (The embedded target is 93 MB.)"""
+    if source == EMBEDDED or is_folder(source):
+        return True
+    from huggingface_hub import snapshot_download
+
+    try:
+        return _has_weights(Path(snapshot_download(source, allow_patterns=list(WANTED), local_files_only=True)))
+    except (OSError, ValueError):  # the hub's errors for what is absent or incomplete
+        return False
+
+
+def _has_weights(folder: Path) -> bool:
+    """Whether every file of weights that a snapshot's index names is there."""
+    for index in folder.glob("*.safetensors.index.json"):
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+        return all((folder / name).is_file() for name in names)
+    return any(folder.glob("*.safetensors"))
+
+
 def _from_hub(repo: str, revision: str | None) -> Checkpoint:
+    """The snapshot of a hub repository in the hub's own cache (``HF_HOME``); an interrupted download goes on."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -44,8 +68,12 @@ def _from_hub(repo: str, revision: str | None) -> Checkpoint:
     )
 
     at = f" at revision {revision}" if revision else ""
+    wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
     try:
-        folder = Path(snapshot_download(repo, revision=revision, allow_patterns=list(WANTED)))
+        problem = _too_little_disk(repo, wanted)
+        if not problem:
+            folder = Path(snapshot_download(repo, **wanted))
+            return Checkpoint(folder, f"{repo}@{folder.name}")
     except GatedRepoError:
         problem = "its owner asks for consent: accept the terms on its hub page and run `hf auth login`"
     except RevisionNotFoundError:
@@ -56,6 +84,22 @@ def _from_hub(repo: str, revision: str | None) -> Checkpoint:
         problem = "the hub is out of reach and nothing is in the local cache: go online once, or give a local folder"
     except (HfHubHTTPError, OSError) as error:
         problem = f"the download failed ({type(error).__name__}); run the command again, it resumes"
-    else:
-        return Checkpoint(folder, f"{repo}@{folder.name}")
     raise WeightsError(f"{repo}{at} could not be fetched: {problem}.")
+
+
+def _too_little_disk(repo: str, wanted: dict[str, Any]) -> str:
+    """Why the files still missing do not fit; empty if they do, or if the hub is out of reach."""
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import DryRunError
+
+    try:
+        files = snapshot_download(repo, dry_run=True, **wanted)
+    except DryRunError:
+        return ""
+    missing = sum(file.file_size or 0 for file in files if file.will_download)
+    cache = Path(constants.HF_HUB_CACHE)
+    place = next(folder for folder in (cache, *cache.parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    if missing <= free:
+        return ""
+    return f"it needs {missing / 1e9:.1f} GB more on the disk of {cache} (HF_HOME), which has {free / 1e9:.1f} GB free"

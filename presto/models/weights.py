@@ -12,8 +12,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from presto.models.catalogue import WeightsError
 
 logger = logging.getLogger(__name__)
@@ -102,6 +100,7 @@ def _check(path: Path, expected: str) -> None:
 
 def _convert(gguf: Path, ready: Path) -> None:
     """Dequantise to float32 safetensors and save the tokenizer with its true pre-tokenizer."""
+    import torch
     from tokenizers import pre_tokenizers
     from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
     from transformers.utils import logging as transformers_logging

@@ -1,0 +1,51 @@
+"""The line before the model: its place is shown, it is bounded, and full in words."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gradio_client import Client
+from gradio_client.utils import QueueError
+from playwright.sync_api import Page, expect
+
+from tests.e2e.conftest import SERVE, served
+from tests.e2e.test_live import run
+
+pytestmark = pytest.mark.browser
+WAITING = 3
+
+
+@pytest.fixture(scope="module")
+def small(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with room for ``WAITING`` requests in the line, and runs that take long."""
+    settings = {"PRESTO_RUNS": str(runs), "PACE": "1.5", "PRESTO_QUEUE": str(WAITING)}
+    with served(SERVE, tmp_path_factory.mktemp("line") / "log", **settings) as url:
+        yield url
+
+
+def test_the_place_in_the_line_is_shown_and_a_full_line_is_refused_in_words(
+    visit: Callable[..., Page], small: str
+) -> None:
+    client = Client(small, verbose=False)
+    page = visit(url=small, expected="status of 422")  # how Gradio answers a refusal; browsers log it
+
+    def submit() -> None:
+        client.submit("hello", "presto", "", {}, api_name="/decode")
+
+    submit()
+    time.sleep(1)  # the first one is being decoded
+    submit()
+    run(page, "hello")
+    expect(page.get_by_text("queue: 2/2").first).to_be_visible()
+    submit()
+    time.sleep(1)
+    with pytest.raises(QueueError):
+        client.predict("hello", "presto", "", {}, api_name="/decode")
+    late = visit(url=small, expected="status of 422")
+    run(late, "hello")
+    expect(late.get_by_text("3 requests are waiting already").first).to_be_visible()
+    expect(late.get_by_role("button", name="Run", exact=True)).to_be_enabled()
+    late.get_by_role("combobox", name="Recorded run").click()
+    late.get_by_role("option", name="Large").click()
+    expect(late.locator('[data-part="where"]')).to_have_text("round 1 / 3")

@@ -1,0 +1,18 @@
+"""Many visitors at once: a small load test, with a double for decoding (``python -m tests.load`` is the large one)."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.load import run_load, serving
+
+pytestmark = pytest.mark.browser
+
+
+def test_simultaneous_visitors_get_their_own_runs_and_leave_nothing_behind(tmp_path: Path) -> None:
+    with serving(real=False, folder=tmp_path, PRESTO_QUEUE="2", PRESTO_SESSIONS="8") as (url, pid):
+        figures = run_load(url, pid, visitors=8, runs=32)
+    assert (figures["runs"], figures["lost"], figures["crossed"]) == (32, 0, 0)
+    assert figures["refusals_of_a_full_line"] > 0
+    _, _, warm, *_, last = figures["megabytes"]
+    assert last - warm < 16

@@ -1,0 +1,129 @@
+"""Load test on loopback: ``python -m tests.load [--visitors 20] [--runs 100] [--real]``; prints the figures as JSON.
+
+Visitors of the public endpoint come all at once, each with a prompt of their own, and come back when the line was full.
+Every answer must belong to its own prompt, every run must end, and the server's memory may not grow with their number.
+Without ``--real`` a double stands for the model; then the figures are about the server, not about decoding.
+"""
+
+import argparse
+import json
+import statistics
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from gradio_client import Client
+from gradio_client.utils import QueueError
+
+from tests.e2e.conftest import APP, SERVE, served
+
+RETRY_SECONDS = 0.2
+PATIENCE_SECONDS = 60  # clients and server share the cores of one machine here
+SESSIONS = "40"  # so few that memory must stay flat within the test: two waves of visitors
+
+
+@dataclass
+class Tally:
+    """What happened to all visitors."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    seconds: list[float] = field(default_factory=list)
+    refused: int = 0
+    crossed: int = 0  # answers that belong to somebody else's prompt
+
+
+def resident_megabytes(pid: int) -> float:
+    """Memory that a process holds (Linux)."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"process {pid} has no VmRSS")
+
+
+@contextmanager
+def serving(real: bool, folder: Path, **settings: str) -> Iterator[tuple[str, int]]:
+    """Address and process of the app."""
+    with served(
+        APP if real else SERVE, folder / "log", **{"PACE": "0.002", "PRESTO_SESSIONS": SESSIONS} | settings
+    ) as url:
+        port = url.rsplit(":", 1)[1]
+        yield url, next(pid for pid in children() if f"PORT={port}".encode() in environment(pid))
+
+
+def children() -> list[int]:
+    """Processes that this one started (Linux)."""
+    files = Path("/proc/self/task").glob("*/children")
+    return [int(pid) for file in files for pid in file.read_text().split()]
+
+
+def environment(pid: int) -> list[bytes]:
+    """A process's environment variables."""
+    return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+
+
+def visit(url: str, prompt: str, tokens: int, tally: Tally) -> None:
+    """One run of one visitor, asked for again while the line is full."""
+    began = time.perf_counter()
+    client = Client(url, verbose=False, httpx_kwargs={"timeout": PATIENCE_SECONDS})
+    try:
+        while True:
+            try:
+                trace = client.predict(prompt, "presto", "", {"max_new_tokens": tokens}, api_name="/decode")
+                break
+            except QueueError:
+                with tally.lock:
+                    tally.refused += 1
+                time.sleep(RETRY_SECONDS)
+    finally:
+        client.close()
+    with tally.lock:
+        tally.seconds.append(time.perf_counter() - began)
+        tally.crossed += trace["prompt"] != prompt
+
+
+def wave(url: str, numbers: range, visitors: int, tokens: int, tally: Tally) -> None:
+    """``visitors`` at a time until every number has had its run."""
+    with ThreadPoolExecutor(visitors) as pool:
+        list(pool.map(lambda number: visit(url, f"visitor {number} asks", tokens, tally), numbers))
+
+
+def run_load(url: str, pid: int, visitors: int, runs: int, tokens: int = 16) -> dict[str, Any]:
+    """The figures of ``runs`` runs by ``visitors`` simultaneous visitors; memory is read after every ``visitors``."""
+    tally, began = Tally(), time.perf_counter()
+    megabytes = [resident_megabytes(pid)]
+    for first in range(0, runs, visitors):
+        wave(url, range(first, min(first + visitors, runs)), visitors, tokens, tally)
+        megabytes.append(resident_megabytes(pid))
+    return {
+        "visitors": visitors,
+        "runs": len(tally.seconds),
+        "lost": runs - len(tally.seconds),
+        "crossed": tally.crossed,
+        "refusals_of_a_full_line": tally.refused,
+        "seconds": round(time.perf_counter() - began, 2),
+        "median_answer_seconds": round(statistics.median(tally.seconds), 2),
+        "slowest_answer_seconds": round(max(tally.seconds), 2),
+        "megabytes": [round(value) for value in megabytes],
+    }
+
+
+def main() -> None:
+    """Serve the app and load it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--tokens", type=int, default=16, help="new tokens of a run")
+    parser.add_argument("--real", action="store_true", help="decode with the embedded pair")
+    chosen = parser.parse_args()
+    with TemporaryDirectory() as folder, serving(chosen.real, Path(folder)) as (url, pid):
+        print(json.dumps(run_load(url, pid, chosen.visitors, chosen.runs, chosen.tokens), indent=1))
+
+
+if __name__ == "__main__":
+    main()

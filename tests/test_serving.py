@@ -1,0 +1,242 @@
+"""What the server allows, and what it does when a run takes too much memory or too much time."""
+
+import gc
+import threading
+import weakref
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+import pytest
+import torch
+
+from presto import runs
+from presto.memory import is_out_of_memory
+from presto.records import DecodeConfig, Trace
+from tests import synthetic
+from tests.test_app import in_a_loop
+from ui import api, limits, live, serving, words
+from ui.compare import FIRST, check_lanes
+from ui.controls import FIELDS, settings_controls
+from ui.lanes import Lane
+from ui.limits import check_request
+from ui.worker import ModelThread, StuckError
+from viz.visit import Visit
+
+PAIR = "smollm2-gated"
+CONFIG = DecodeConfig(budget=64, max_new_tokens=40)
+EXTREME = {"budget": 1024, "max_new_tokens": 1024}
+
+
+def lanes(*methods: str, **settings: Any) -> list[Lane]:
+    return [Lane(method, DecodeConfig(**settings)) for method in methods]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """Stand-ins for loading and decoding, to be filled in by a test."""
+    parts: dict[str, Any] = {"prepare": lambda system: None, "step": lambda: None, "forgotten": 0}
+
+    def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
+        (whole,) = [trace for trace in synthetic.recording(rounds=3, prompt=prompt).traces if trace.method == method]
+        for count in range(4):
+            parts["step"]()
+            yield replace(whole, rounds=whole.rounds[:count])
+
+    def forget() -> None:
+        parts["forgotten"] += 1
+
+    monkeypatch.setattr(runs, "prepare", lambda system: parts["prepare"](system))
+    monkeypatch.setattr(runs, "stream", stream)
+    monkeypatch.setattr(runs, "forget", forget)
+    yield parts
+    serving._threads.clear()
+
+
+def test_the_page_may_run_whatever_its_sliders_allow_but_not_four_lanes_of_it() -> None:
+    check_request("hello", PAIR, lanes("presto", "linear", **EXTREME))
+    check_request("hello", PAIR, lanes("ar", "linear", "blind", "presto"))
+    with pytest.raises(ValueError, match=r"asks for 4,194,304 tokens × nodes over 4 lanes, at most 2,097,152"):
+        check_request("hello", PAIR, lanes(*["presto"] * 4, **EXTREME))
+
+
+def test_the_largest_slider_positions_are_the_ones_the_limit_was_chosen_from() -> None:
+    def made() -> list[Any]:
+        with gr.Blocks():
+            return settings_controls()
+
+    controls = dict(zip(FIELDS, in_a_loop(made), strict=True))
+    largest = {name: controls[name].maximum for name in EXTREME}
+    assert 2 * largest["budget"] * largest["max_new_tokens"] == limits.MAX_WORK
+
+
+@pytest.mark.parametrize(
+    ("method", "nodes"), [("ar", 1), ("linear", 12), ("blind", 32), ("presto", 32)]
+)  # of the default settings
+def test_work_counts_the_nodes_a_method_verifies(method: str, nodes: int) -> None:
+    (lane,) = lanes(method, max_new_tokens=10)
+    assert limits.work(lane) == 10 * nodes
+
+
+def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [EXTREME.get(name, getattr(DecodeConfig(), name)) for name in FIELDS]
+    assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", PAIR, *settings))
+    refused = check_lanes(Visit(), "hello", *FIRST, PAIR, *settings)[1]
+    assert "at most 2,097,152" in refused["message"]
+    monkeypatch.setenv("PRESTO_MAX_WORK", "1000")
+    assert "at most 1,000" in live.check(Visit(), "hello", PAIR, *settings)[1]["message"]
+    visit = Visit()
+    *_, last = live.run_live(visit, visit.begin(), "hello", PAIR, *settings)
+    assert "at most 1,000" in last["head"]
+
+
+def test_the_endpoints_refuse_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "prepare", lambda system: pytest.fail("a model was loaded"))
+    with pytest.raises(gr.Error, match="at most 2,097,152"):
+        api.compare("hello", [{"method": "presto", "settings": EXTREME}] * 4)
+    with pytest.raises(gr.Error, match="at most 2,097,152"):
+        api.decode("hello", "presto", settings={"budget": 1024, "max_new_tokens": 8192})
+    with pytest.raises(gr.Error, match="A lane must look like"):
+        api.compare("hello", ["presto"])  # type: ignore[list-item]
+
+
+def test_a_limit_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESTO_MAX_WORK", "lots")
+    with pytest.raises(ValueError, match="PRESTO_MAX_WORK must be a positive whole number, got 'lots'"):
+        limits.max_work()
+
+
+OUT = [
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
+    RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried"),
+    MemoryError(),
+]
+
+
+@pytest.mark.parametrize("error", OUT, ids=lambda error: type(error).__name__)
+def test_out_of_memory_is_answered_with_half_the_budget_and_the_next_run_works(
+    decode: dict[str, Any], error: Exception
+) -> None:
+    def fail() -> None:
+        raise error
+
+    decode["step"] = fail
+    with pytest.raises(words.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"):
+        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    decode["step"] = lambda: None
+    assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
+
+
+def test_a_real_failed_allocation_is_recognised() -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(1 << 60, dtype=torch.uint8)
+    assert is_out_of_memory(caught.value)
+    assert not is_out_of_memory(RuntimeError("shape mismatch"))
+    assert not is_out_of_memory(ValueError("out of memory"))
+
+
+def test_what_a_failed_round_held_is_freed_before_the_answer(decode: dict[str, Any]) -> None:
+    held: list[weakref.ref[torch.Tensor]] = []
+
+    def fail() -> None:
+        buffer = torch.zeros(10)
+        held.append(weakref.ref(buffer))
+        raise MemoryError
+
+    decode["step"] = fail
+    try:
+        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    except words.ServingError:
+        assert held[0]() is None
+
+
+def test_plain_decoding_is_offered_fewer_tokens() -> None:
+    assert words.no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
+    assert words.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith("try 1 new tokens.")
+
+
+def test_a_stuck_round_ends_the_run_and_frees_the_line(decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    hang = threading.Event()
+    monkeypatch.setenv("PRESTO_ROUND_SECONDS", "1")
+    decode["step"] = hang.wait
+    with pytest.raises(words.ServingError, match=r"A round took longer than 1 seconds"):
+        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    assert decode["forgotten"] == 1, "the model may be in any state: it is loaded anew"
+    decode["step"] = lambda: None
+    assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
+    hang.set()
+
+
+def test_a_stuck_thread_ends_and_drops_its_run_when_its_work_returns() -> None:
+    class Run:
+        pass
+
+    hang, thread, run = threading.Event(), ModelThread(), Run()
+    alive = weakref.ref(run)
+
+    def work(run: Run = run) -> bool:
+        return hang.wait()
+
+    with pytest.raises(StuckError):
+        thread.within(0.05, work)
+    del run, work
+    hang.set()
+    thread.thread.join(10)
+    gc.collect()
+    assert alive() is None
+    assert not thread.thread.is_alive()
+
+
+def test_loading_shows_what_is_loaded_and_for_how_long(decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    loading = threading.Event()
+    decode["prepare"] = lambda system: loading.wait()
+    updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG)])
+    first = next(updates)
+    assert first.trace is None
+    assert first.message == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter… 1 s"
+    loading.set()
+    assert len([update for update in updates if update.trace is not None]) == 4
+
+
+def test_a_model_that_does_not_load_in_time_or_space_is_answered(
+    decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESTO_LOAD_SECONDS", "1")
+    hang = threading.Event()
+    decode["prepare"] = lambda system: hang.wait()
+    with pytest.raises(words.ServingError, match="could not be loaded in time"):
+        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    hang.set()
+
+    def too_large(system: str) -> None:
+        raise MemoryError
+
+    decode["prepare"] = too_large
+    with pytest.raises(words.ServingError, match="does not fit into this machine's memory: choose a smaller pair"):
+        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+
+
+def test_a_pair_that_does_not_fit_beside_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def load(system: str) -> None:
+        asked.append(system)
+        if len(asked) == 1:
+            raise MemoryError
+
+    monkeypatch.setattr(runs, "load", load)
+    monkeypatch.setattr(runs, "forget", lambda: asked.append("forget"))
+    runs.prepare("a")
+    assert asked == ["a", "forget", "a"]
+
+
+def test_every_round_is_decoded_on_one_thread_and_only_when_asked_for(decode: dict[str, Any]) -> None:
+    seen: list[str] = []
+    decode["step"] = lambda: seen.append(threading.current_thread().name)
+    updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG), Lane("linear", CONFIG)])
+    next(updates)
+    next(updates)
+    assert seen == ["model"] * 2
+    updates.close()
+    assert seen == ["model"] * 2

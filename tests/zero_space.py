@@ -1,0 +1,65 @@
+"""A ZeroGPU Space in a process of its own: runs one request and prints what came of it as JSON.
+
+The decorator, the forked worker, pickling, scheduling and errors are the ``spaces`` package's own. Simulated are the
+device daemon (an HTTP server of the test) and the GPU: torch is hidden while ``spaces`` is imported, so that it takes
+its own path for a process without torch and neither emulates CUDA in the parent nor moves weights in the worker.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+import gradio  # noqa: E402, F401
+
+sys.modules["torch"] = None  # type: ignore[assignment]
+import spaces  # noqa: E402, F401
+
+del sys.modules["torch"]
+from presto.records import DecodeConfig, Trace  # noqa: E402
+from tests.e2e import serve  # noqa: E402
+from ui.lanes import Lane  # noqa: E402
+
+
+def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
+    """The double of the browser tests; ``created`` tells in which process a trace was made."""
+    if prompt == "memory":
+        raise MemoryError
+    traces = serve.stream(system, prompt, method, config)
+    try:
+        yield from (replace(trace, created=str(os.getpid())) for trace in traces)
+    finally:
+        traces.close()  # type: ignore[attr-defined]
+
+
+def main(prompt: str, take: int) -> None:
+    """Decode two lanes and print the updates; after ``take`` of them the visitor leaves."""
+    if prompt != "real":
+        runs = serve.double()
+        runs.stream = stream  # type: ignore[attr-defined]
+        sys.modules["presto.runs"] = runs
+    from ui import zero
+    from ui.serving import play
+
+    zero.preload()
+    config = DecodeConfig(max_new_tokens=12, budget=16)
+    updates = play("smollm2-gated", prompt, [Lane("presto", config), Lane("linear", config)])
+    seen: list[tuple[int, int, str]] = []
+    problem, parent = "", os.getpid()
+    try:
+        for update in updates:
+            if update.trace is not None:
+                made = "parent" if update.trace.created == str(parent) else "worker"
+                seen.append((update.lane, len(update.trace.rounds), made))
+            if len(seen) == take:
+                updates.close()
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+    print(json.dumps({"seen": seen, "problem": problem}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

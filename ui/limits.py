@@ -1,0 +1,65 @@
+"""What one request may ask of this server; the page and the endpoints refuse the same things in the same words.
+
+The sliders bound each setting, these limits bound their product. Environment variables change them, so that a Space
+with two CPU cores can be stricter than a machine with a GPU.
+"""
+
+import os
+from collections.abc import Sequence
+
+from presto.models import machine
+from presto.models.catalogue import PairSpec, find
+from presto.requests import check_prompt, config_for
+from ui import zero
+from ui.lanes import Lane
+
+MAX_LANES = 4
+SESSIONS = 256  # visitors remembered, those who left included (Gradio keeps about 0.25 MB of each for an hour)
+# Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of their settings, four
+# lanes at their ends do not.
+MAX_WORK = 2 * 1024 * 1024
+
+
+def limit(name: str, default: int) -> int:
+    """A positive limit from the environment variable ``name``; ``ValueError`` if it is set to anything else."""
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"{name} must be a positive whole number, got {text!r}")
+    return int(text)
+
+
+def max_work() -> int:
+    """Most tokens × nodes, summed over the lanes, of one request: ``PRESTO_MAX_WORK``."""
+    return limit("PRESTO_MAX_WORK", MAX_WORK)
+
+
+def work(lane: Lane) -> int:
+    """Tokens × nodes of a lane; a single path has as many nodes as positions, plain decoding only the root."""
+    config = config_for(lane.method, lane.config)
+    path = config.search == "linear"
+    nodes = 1 if lane.method == "ar" else config.draft_length if path else config.budget
+    return config.max_new_tokens * nodes
+
+
+def obstacle(spec: PairSpec) -> str:
+    """Why a pair cannot run here, as the end of a sentence; empty if it can."""
+    return zero.obstacle(spec) if zero.ACTIVE else machine.obstacle(spec)
+
+
+def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:
+    """Refuse what cannot or may not run, with one sentence as ``ValueError``, before any model call."""
+    check_prompt(prompt)
+    spec = find(system)  # type: ignore[arg-type]
+    problem = obstacle(spec)
+    if problem:
+        raise ValueError(f"{spec.title} cannot run here: {problem}")
+    if len(lanes) > MAX_LANES:
+        raise ValueError(f"{len(lanes)} lanes were asked for, at most {MAX_LANES} are allowed")
+    asked, allowed = sum(map(work, lanes)), max_work()
+    if asked > allowed:
+        raise ValueError(
+            f"the request asks for {asked:,} tokens × nodes over {len(lanes)} lanes, at most {allowed:,} are allowed: "
+            "lower the budget, the number of new tokens or the number of lanes"
+        )

@@ -1,0 +1,129 @@
+"""ZeroGPU: on such a Space a request borrows a GPU for a duration it states beforehand.
+
+The ``spaces`` package forks a worker per request. What the parent loaded before it serves moves to the GPU there; what
+the worker yields is pickled, so it yields plain records: whole lanes never cross, only the rounds that are new. An
+exception's text does not cross either, so refusals are yielded as words. Elsewhere nothing here is imported or changed.
+"""
+
+import math
+import os
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+import gradio as gr
+
+from presto.models.catalogue import PairSpec, find, names
+from presto.records import Finish, Piece, Round, Trace
+from ui.lanes import Lane
+from ui.words import ServingError, reason_in
+
+F = TypeVar("F", bound=Callable[..., Any])
+ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
+# What a request reserves, not what it measures: if it ends earlier, only the seconds used are charged.
+START_SECONDS = 10  # moving the weights to the GPU and reading the prompt
+TOKEN_SECONDS = 0.05  # per new token and lane, as if no draft were ever accepted
+HELP = "The recorded runs above need no GPU."
+WORDS = {  # titles of the errors of ``spaces`` → what they mean to a visitor
+    "ZeroGPU quota exceeded": "Your share of free GPU seconds is used up, or no GPU is left for it: try again later.",
+    "ZeroGPU pending credits exceeded": "Other runs of yours hold all your GPU seconds: wait until they end.",
+    "ZeroGPU illegal duration": "This run asks for more GPU seconds than you may: ask for fewer tokens or lanes.",
+    "ZeroGPU queue timeout": "No GPU became free within a minute: try again later.",
+    "ZeroGPU worker error": "The GPU was taken away, probably because the run took too long: ask for fewer tokens.",
+}
+OTHERWISE = "No GPU could be had: try again later."
+
+
+class Step(NamedTuple):
+    """News of a lane from the worker: its trace without rounds once, then what each round adds; or a refusal."""
+
+    lane: int
+    head: Trace | None = None
+    rounds: tuple[Round, ...] = ()
+    pieces: dict[int, Piece] | None = None
+    finish: Finish = "stopped"
+    refusal: str = ""
+
+
+def chosen() -> tuple[str, ...]:
+    """The pairs this Space offers, named in PRESTO_PRELOAD (separated by commas): at most two fit beside each other."""
+    listed = tuple(name.strip() for name in os.environ.get("PRESTO_PRELOAD", names()[0]).split(","))
+    for name in listed:
+        find(name)
+    if len(listed) > 2:
+        raise ValueError(f"PRESTO_PRELOAD names {len(listed)} pairs, at most 2 are allowed")
+    return listed
+
+
+def obstacle(spec: PairSpec) -> str:
+    """Why a pair cannot run on this Space, as the end of a sentence; empty if it can."""
+    return "" if spec.name in chosen() else f"this Space has loaded only {' and '.join(chosen())}"
+
+
+def preload() -> None:
+    """Load the pairs in this process, on its main thread, before it serves: workers inherit them."""
+    if ACTIVE:
+        from presto.runs import prepare
+
+        for name in chosen():
+            prepare(name)
+
+
+def seconds(system: str, prompt: str, lanes: Sequence[Lane]) -> int:
+    """GPU seconds to reserve for a request."""
+    tokens = sum(lane.config.max_new_tokens for lane in lanes)
+    return START_SECONDS + math.ceil(find(system).gigabytes) + math.ceil(tokens * TOKEN_SECONDS)
+
+
+def _on_gpu(task: F) -> F:
+    if not ACTIVE:
+        return task
+    import spaces
+
+    return spaces.GPU(duration=seconds)(task)  # type: ignore[no-any-return]
+
+
+@_on_gpu
+def steps(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Step, None, None]:
+    """What the worker does: decode the lanes, yield each round as plain data."""
+    from presto.runs import stream
+
+    for number, lane in enumerate(lanes):
+        traces = stream(system, prompt, lane.method, lane.config)
+        try:
+            yield from _increments(number, traces)
+        except Exception as error:
+            yield Step(number, refusal=reason_in(lane, error))
+            return
+        finally:
+            traces.close()  # type: ignore[attr-defined]
+
+
+def _increments(number: int, traces: Iterator[Trace]) -> Iterator[Step]:
+    seen, pieces = 0, dict[int, Piece]()
+    for trace in traces:
+        new = {token: piece for token, piece in trace.pieces.items() if token not in pieces}
+        head = replace(trace, rounds=()) if not pieces else None
+        yield Step(number, head, trace.rounds[seen:], new, trace.finish)
+        seen, pieces = len(trace.rounds), trace.pieces
+
+
+def traces(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[tuple[int, Trace], None, None]:
+    """Number and growing trace of each lane, decoded on a borrowed GPU; ``ServingError`` says why it cannot be."""
+    whole: dict[int, Trace] = {}
+    try:
+        with closing(steps(system, prompt, lanes)) as news:
+            for step in news:
+                if step.refusal:
+                    raise ServingError(step.refusal)
+                whole[step.lane] = _grown(whole.get(step.lane, step.head), step)
+                yield step.lane, whole[step.lane]
+    except gr.Error as error:
+        raise ServingError(f"{WORDS.get(error.title, OTHERWISE)} {HELP}") from None
+
+
+def _grown(trace: Trace | None, step: Step) -> Trace:
+    assert trace is not None, "a lane begins with its head"
+    pieces = trace.pieces | (step.pieces or {})
+    return replace(trace, rounds=(*trace.rounds, *step.rounds), pieces=pieces, finish=step.finish)
