@@ -146,6 +146,8 @@ DataFolder = Annotated[Path, typer.Option(help="Folder written by `train data`."
 Checkpoint = Annotated[Path, typer.Option(help="Training state; resumed if it is there.")]
 OutFolder = Annotated[Path, typer.Option(help="Folder to write at the end.")]
 Steps = Annotated[int, typer.Option(help="Optimiser steps in all.")]
+LearningRate = Annotated[float, typer.Option(help="Of AdamW, after the warm-up; falls along a cosine.")]
+DrawSeed = Annotated[int, typer.Option(help="Of the documents and blocks of each step.")]
 InitFolder = Annotated[Path | None, typer.Option(help="Folder of an earlier result to start from.")]
 
 
@@ -155,13 +157,16 @@ def train_adapter(
     checkpoint: Checkpoint,
     out: OutFolder,
     steps: Steps = 1100,
+    learning_rate: LearningRate = 1e-3,
+    seed: DrawSeed = 0,
     init: InitFolder = None,
     dtype: Dtype = "auto",
 ) -> None:
     """Train the gated draft adapter by self-distillation. Resumable."""
     from presto.training.jobs import fit_adapter
 
-    fit_adapter(data, checkpoint, out, steps, dtype, init)
+    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
+    fit_adapter(data, checkpoint, out, schedule, dtype, init)
 
 
 @train_app.command("dflash")
@@ -170,13 +175,16 @@ def train_dflash(
     checkpoint: Checkpoint,
     out: OutFolder,
     steps: Steps = 3000,
+    learning_rate: LearningRate = 1e-3,
+    seed: DrawSeed = 0,
     init: InitFolder = None,
     dtype: Dtype = "auto",
 ) -> None:
     """Train a DFlash drafter for the embedded target. Resumable."""
     from presto.training.jobs import fit_dflash
 
-    fit_dflash(data, checkpoint, out, steps, dtype, init)
+    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
+    fit_dflash(data, checkpoint, out, schedule, dtype, init)
 
 
 @train_app.command("join")

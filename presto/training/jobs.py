@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from presto.models.registry import load_target
 from presto.models.selfspec import save_draft_adapter
@@ -12,6 +13,7 @@ from presto.training.selfgen import Document, Writer, load_shards, write_shards
 from presto.training.trainer import Trainer
 
 DFLASH_MASK = "<empty_output>"  # a special token of the embedded target that no chat contains
+Schedule = dict[str, Any]  # fields of a Recipe: steps, learning_rate, seed
 MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE = 64, 132, 0.7
 
 
@@ -23,21 +25,25 @@ def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> N
     write_shards(writer, folder, tokens)
 
 
-def fit_adapter(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
-    """Train to ``steps``, from the adapter folder ``init`` if given, and write the adapter folder with its curve."""
+def fit_adapter(
+    data: Path, checkpoint: Path, out: Path, schedule: Schedule, dtype: str, init: Path | None = None
+) -> None:
+    """Train by ``schedule``, from the adapter folder ``init`` if given, and write the adapter folder with its curve."""
     documents = _documents(data)
     backbone, _ = load_target(embedded_target(), dtype)
-    trainer = AdapterTrainer(backbone, documents, AdapterRecipe(steps=steps), init)
+    trainer = AdapterTrainer(backbone, documents, AdapterRecipe(**schedule), init)
     trainer.run(checkpoint)
     save_adapter(trainer, out)
 
 
-def fit_dflash(data: Path, checkpoint: Path, out: Path, steps: int, dtype: str, init: Path | None = None) -> None:
-    """Train to ``steps``, from the drafter folder ``init`` if given, and write the drafter folder with its curve."""
+def fit_dflash(
+    data: Path, checkpoint: Path, out: Path, schedule: Schedule, dtype: str, init: Path | None = None
+) -> None:
+    """Train by ``schedule``, from the drafter folder ``init`` if given, and write the drafter folder with its curve."""
     documents = _documents(data)
     backbone, text = load_target(embedded_target(), dtype)
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
-    trainer = DFlashTrainer(backbone, documents, DFlashRecipe(steps=steps, mask_token_id=mask), init)
+    trainer = DFlashTrainer(backbone, documents, DFlashRecipe(**schedule, mask_token_id=mask), init)
     trainer.run(checkpoint)
     save_dflash(trainer, out)
 
