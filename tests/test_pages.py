@@ -52,7 +52,7 @@ def test_lanes_run_one_after_another_and_end_with_their_differences() -> None:
 
 
 def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
-    assert compare.chosen_lanes(("linear", "–", "linear", "magic")) == ["linear"]
+    assert list(compare.lanes_of(("linear", "–", "linear", "magic"), DecodeConfig())) == ["linear"]
 
 
 def test_stop_ends_the_comparison() -> None:
