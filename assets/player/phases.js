@@ -25,7 +25,7 @@ export function veil(figure, phase) {
   figure.data = figure.data.filter((trace) => known(trace.legendgroup));
   const plain = (mode) => figure.data.find((trace) => trace.legendgroup === "beyond" && trace.mode.includes(mode));
   for (const trace of figure.data) {
-    const same = trace.legendgroup === "root" ? null : plain(trace.mode);
-    if (same) for (const part of ["line", "marker", "textfont"]) trace[part] = structuredClone(same[part]);
+    const same = trace.legendgroup === "root" ? {} : (plain(trace.mode) ?? {});
+    for (const part of ["line", "marker", "textfont"]) if (same[part]) trace[part] = structuredClone(same[part]);
   }
 }

@@ -23,7 +23,7 @@ export class View {
     this.chosen = "scores"; // tab of the score panel
     this.turn = 0; // counts what was shown
     this.lit = []; // the pinned path
-    this.hasTable = false; // the table shows the current round
+    this.tabled = null; // the round that the table shows
     this.chooseView = listenTabs(root.querySelector(".scores-panel [role=tablist]"), (name) => {
       this.chosen = name;
       this.on.view(name);
@@ -93,7 +93,6 @@ export class View {
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;
-    this.hasTable = false; // until then the table's rows are those of what was shown before
     const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
     await painted();
     if (isPast()) return;
@@ -108,7 +107,12 @@ export class View {
     if (isPast()) return;
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
     lightTable(table, this.lit);
-    this.hasTable = true;
+    this.tabled = round;
+  }
+
+  /** Whether the table's rows are those of the round on screen: it follows a little later. */
+  get hasTable() {
+    return this.tabled === this.round;
   }
 
   /** Show the round as it is after `phase`: tree, text, and the view of the scores that explains it. */
