@@ -120,7 +120,7 @@ def compare_page(settings: list[Any]) -> None:
     """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
     files = shelf(runs_folder())
     first = next(iter(files), None)
-    with gr.Row(equal_height=True):
+    with gr.Row(equal_height=True, elem_id="ask-lanes"):
         picker = gr.Dropdown(list(files), value=first, label="Recorded run", scale=3, min_width=240)
         prompt = gr.Textbox(next(iter(PRESETS.values())), label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
         run = gr.Button("Run lanes", variant="primary", scale=1, min_width=90)
