@@ -28,6 +28,28 @@ function shorten(text, limit) {
 
 const touches = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
+/** Boxes that are taken, by the bands of the picture they reach into: a new one is held against its neighbours only. */
+class Taken {
+  bands = new Map();
+
+  near({ top, bottom }) {
+    const found = [];
+    for (let band = Math.floor(top / LINE); band <= Math.floor(bottom / LINE); band++) {
+      if (!this.bands.has(band)) this.bands.set(band, []);
+      found.push(this.bands.get(band));
+    }
+    return found;
+  }
+
+  add(box) {
+    for (const band of this.near(box)) band.push(box);
+  }
+
+  meets(box) {
+    return this.near(box).some((band) => band.some((other) => touches(box, other)));
+  }
+}
+
 /** Where a label may stand, best first: above the thick line of the accepted path, beside other nodes. */
 function positionsOf(status, narrow) {
   const onPath = status === "accepted" || status === "root" || status === "bonus";
@@ -57,7 +79,7 @@ function fit(label, point, taken, positions, edge) {
     for (const position of positions) {
       const box = boxOf(text, point, position);
       const inside = box.left >= -4 && box.right <= edge;
-      if (inside && !taken.some((other) => touches(box, other))) return { text, box, position };
+      if (inside && !taken.meets(box)) return { text, box, position };
     }
   }
   return null;
@@ -85,7 +107,8 @@ function labelTrace(traces, found) {
 /** Move the labels of `figure` to a trace of their own; returns how many nodes stay without one. */
 export function placeLabels(figure, rows, where, size, narrow) {
   const at = pixels(figure, where, size);
-  const taken = [...at.values()].map(([x, y]) => ({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 }));
+  const taken = new Taken();
+  for (const [x, y] of at.values()) taken.add({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
   const byImportance = [...rows].sort(
     (a, b) => RANK[a.status] - RANK[b.status] || (a.aligned_rank ?? 0) - (b.aligned_rank ?? 0),
   );
@@ -93,7 +116,7 @@ export function placeLabels(figure, rows, where, size, narrow) {
   const found = new Map();
   for (const row of byImportance) {
     const label = plain(row) ? null : fit(row.label, at.get(row.node), taken, positionsOf(row.status, narrow), size.width);
-    if (label) taken.push(label.box);
+    if (label) taken.add(label.box);
     found.set(row.node, label);
   }
   const traces = figure.data.filter((trace) => trace.ids);

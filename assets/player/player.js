@@ -21,6 +21,7 @@ class Player {
       pin: (node) => this.pin(node),
       go: (round) => this.jump(round),
       view: (name) => this.learn.notice(`view:${name}`),
+      rest: () => this.atEnd || this.get(this.round + 1), // parsed now, the next step need not wait for it
     });
     this.learn = new Learn(this, this.view.part.learn, this.view.part.opener, served(learn));
     this.key = null; // of the run on screen

@@ -14,7 +14,7 @@ const REST = 250; // milliseconds after which the table follows: its many cells 
 const HINT = "Select a node in the tree, the text or the table to see its numbers.";
 
 export class View {
-  /** `on`: what to do with a click on a node (`pin(node)`) or on a point of the speed-up (`go(round)`). */
+  /** `on`: what to do with a click on a node (`pin(node)`) or a point of the speed-up (`go(round)`), and at rest. */
   constructor(root, on) {
     this.root = root;
     this.on = on;
@@ -108,6 +108,7 @@ export class View {
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
     lightTable(table, this.lit);
     this.tabled = round;
+    this.on.rest();
   }
 
   /** Whether the table's rows are those of the round on screen: it follows a little later. */
