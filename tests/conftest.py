@@ -6,6 +6,7 @@ from hypothesis import settings
 
 settings.register_profile("presto", deadline=None)
 settings.load_profile("presto")
+torch.set_num_threads(1)  # tiny models: threads that wait for each other cost many times what they give
 DEVICES = ["cpu", *["cuda"] * torch.cuda.is_available()]
 
 
