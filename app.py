@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+from markdown_it import MarkdownIt
 
 from ui import zero
 from ui.api import compare, decode, recorded_runs
@@ -23,7 +24,7 @@ from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
 from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files
 from viz.lanes import SideBySide
-from viz.payload import Show
+from viz.payload import Show, opening
 from viz.shelf import recorded, shelf
 from viz.visit import Visit
 
@@ -49,17 +50,17 @@ def open_recorded(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
 
 
 def restore(request: gr.Request) -> list[Any]:
-    """What a shared address asks for: a recorded run, or prompt and settings to run again."""
+    """The rest of the first recorded run, or what a shared address asks for: another, or a prompt and settings."""
     asked = from_query(dict(request.query_params))
     if asked.prompt:
         show = Show("live", "Shared prompt", link=to_query(asked.prompt, asked.system, asked.config))
         value = show.value("done", asked.problem or SHARED)
         return [None, asked.prompt, value, asked.system, *(getattr(asked.config, name) for name in FIELDS)]
-    unchanged = [gr.skip()] * (1 + len(FIELDS))
-    if asked.run not in shelf(runs_folder()):
-        return [gr.skip()] * 3 + unchanged
-    value, text = open_recorded(asked.run, Visit())
-    return [asked.run, text, value, *unchanged]
+    titles, unchanged = list(shelf(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
+    if asked.run in titles:
+        value, text = open_recorded(asked.run, Visit())
+        return [asked.run, text, value, *unchanged]
+    return [gr.skip(), gr.skip(), open_recorded(titles[0], Visit())[0] if titles else gr.skip(), *unchanged]
 
 
 LIGHT: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
@@ -79,7 +80,8 @@ def build() -> gr.Blocks:
                 compare_page(settings)
             with gr.Tab("Bench"):
                 bench_page()
-        gr.Markdown(HOW, elem_id="how-it-works", elem_classes="presto-page")
+        how = MarkdownIt().render(HOW)  # here: in the page it would delay the first tree
+        gr.HTML(how, js_on_load=None, elem_id="how-it-works", elem_classes="presto-page")
         for function in (decode, compare):
             gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
         gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
@@ -99,7 +101,7 @@ def explore_page(page: gr.Blocks) -> list[Any]:
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
     with gr.Accordion("Settings", open=False, elem_id="settings"):
         settings = [pair_control(), *settings_controls()]
-    player = component("player", value)
+    player = component("player", opening(value) if titles else value)
     visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
     picker.input(open_recorded, [picker, visit], [player, prompt], **LIGHT)
     player.upload(open_file, visit, [picker, prompt, player], show_progress_on=prompt, **OPENING)

@@ -9,6 +9,7 @@ import plotly
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
+LATER = {"boot.js", "compare.js", "bench.js"}  # not part of the page that opens first
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
@@ -33,7 +34,7 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 def early_scripts() -> str:
     """Tags for the page's head: the scripts load beside Gradio's own; Plotly's runs when the first tree is sketched."""
-    modules = [path for path in PLAYER.glob("*.js") if path.name != "boot.js"]
+    modules = [path for path in PLAYER.glob("*.js") if path.name not in LATER]
     parts = [f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules]
     parts.append(f'<script type="module" src="gradio_api/file={(PLAYER / "looks.js").as_posix()}"></script>')
     return "".join(parts) + f'<link rel="prefetch" as="script" href="gradio_api/file={PLOTLY.as_posix()}">'

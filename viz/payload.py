@@ -27,6 +27,7 @@ from viz.tree import FAN, probability_text, tree_figure
 
 COLUMNS = (*Node._fields, "line")
 MISSING = 12  # nodes of the blind tree alone that a round names
+FIRST = 2  # rounds of the run that the page itself carries
 Badge = Literal["recorded", "live", "opened"]  # opened: from a visitor's file
 
 
@@ -78,6 +79,12 @@ def _rivals_round(trace: Trace, found: list[tuple[Rival, ...]], index: int) -> s
     return f'{_dump(body)[:-1]},"rivals":{rivals_figure(found, index).to_json()}}}'
 
 
+def opening(value: dict[str, Any]) -> dict[str, Any]:
+    """The beginning of a run's ``value``, small enough to be part of the page; the whole value has to follow."""
+    head = json.loads(value["head"]) | {"state": "loading"}
+    return value | {"head": _dump(head), "rounds": value["rounds"][:FIRST], "rivals": value["rivals"][:FIRST]}
+
+
 @dataclass
 class Show:
     """One run on its way to the page: ``take`` its growing traces, send the ``value``."""
@@ -108,6 +115,7 @@ class Show:
             "note": self.note,
             "state": state,
             "message": message,
+            "rounds": len(self.rounds),
             "link": self.link,
         }
         trace, linear = self.trace, self.others.get("linear")

@@ -1,6 +1,7 @@
 // The player: steps through a run's rounds in the page. Python sends the figures, this script only shows them.
 //
-// value = { key, head, rounds: [json, …], speedup }: see viz/payload.py. A growing run keeps its key.
+// value = { key, head, rounds: [json, …], speedup }: see viz/payload.py. A run that grows, or of which the page itself
+// carries the beginning only, keeps its key.
 
 import { listen } from "./events.js";
 import { Learn } from "./learn.js";
@@ -21,7 +22,7 @@ class Player {
       pin: (node) => this.pin(node),
       go: (round) => this.jump(round),
       view: (name) => this.learn.notice(`view:${name}`),
-      rest: () => this.atEnd || this.get(this.round + 1), // parsed now, the next step need not wait for it
+      rest: () => this.raw[this.round + 1] && this.get(this.round + 1), // parsed now, the next step need not wait for it
     });
     this.learn = new Learn(this, this.view.part.learn, this.view.part.opener, served(learn));
     this.key = null; // of the run on screen
@@ -64,7 +65,7 @@ class Player {
     if (this.following && this.ready) this.round = this.raw.length - 1;
     if (first || this.following) this.show();
     else {
-      this.view.showPlace(this.round, this.raw.length);
+      this.view.showPlace(this.round, this.count);
       if (this.speedup) this.view.drawSpeedup(this.speedup, this.round);
     }
     this.arrive();
@@ -86,7 +87,7 @@ class Player {
   arrive() {
     const { run, prompt, round, node } = this.asked, { link, state } = this.head;
     const meant = run === null ? prompt === link.prompt : run === link.run;
-    if (round === null || !this.ready || !meant || (this.raw.length < round && state === "running")) return;
+    if (round === null || !this.ready || !meant || (this.raw.length < round && state !== "done")) return;
     this.asked.round = null;
     this.round = Math.max(0, Math.min(round - 1, this.raw.length - 1));
     this.following = false;
@@ -96,6 +97,11 @@ class Player {
 
   get ready() {
     return this.raw.length > 0;
+  }
+
+  /** How many rounds the run has so far; of a run that is still loading not all are here. */
+  get count() {
+    return this.head.rounds;
   }
 
   /** The parsed round `i`, its rows as objects; with what other scorers would have done once that is known. */
@@ -118,7 +124,7 @@ class Player {
 
   /** Show the current round. */
   show() {
-    this.view.showPlace(this.round, this.raw.length);
+    this.view.showPlace(this.round, this.count);
     if (this.ready) this.view.showRound((i) => this.get(i), this.round, this.head, this.speedup, this.path());
   }
 
@@ -186,14 +192,15 @@ class Player {
   // ---- stepping ---------------------------------------------------------------------------------------------------
 
   get atEnd() {
-    return this.round >= this.raw.length - 1;
+    return this.round >= this.count - 1;
   }
 
-  /** Show round `i`, at most the newest one. */
+  /** Show round `i`, at most the newest one; one that is still loading as soon as it is here. */
   go(i) {
-    const target = Math.max(0, Math.min(i, this.raw.length - 1));
-    this.following = this.head.state === "running" && i >= this.raw.length - 1;
+    const target = Math.max(0, Math.min(i, this.count - 1)), { state, link } = this.head;
+    this.following = state === "running" && i >= this.count - 1;
     if (target === this.round) return;
+    if (target >= this.raw.length) return Object.assign(this.asked, { run: link.run, round: target + 1, node: null });
     this.round = target;
     this.node = null;
     this.show();
@@ -209,7 +216,7 @@ class Player {
   }
 
   play() {
-    if (this.atEnd && this.head.state !== "running") this.go(0);
+    if (this.atEnd && this.head.state === "done") this.go(0);
     this.view.showPlaying(true);
     this.timer = setInterval(() => this.tick(), BEAT / Number(this.view.part.speed.value));
   }
@@ -251,7 +258,7 @@ class Player {
     if (name === "play") return this.timer ? this.pause() : this.play();
     if (SHARED[name]) return SHARED[name](this);
     if (name === "by-aligned" || name === "by-blind") return this.rankBy(name.slice(3));
-    this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.raw.length - 1 }[name]);
+    this.jump({ first: 0, back: this.round - 1, next: this.round + 1, last: this.count - 1 }[name]);
   }
 }
 

@@ -23,10 +23,10 @@ export function loadPlotly(url) {
   return loading;
 }
 
-/** Resolves after the browser has painted what was changed so far; in a hidden tab, which paints nothing, soon. */
+/** Resolves when the frame with what was changed so far is past; in a hidden tab, which paints nothing, soon. */
 export const painted = () =>
   new Promise((resolve) => {
-    requestAnimationFrame(() => setTimeout(resolve));
+    requestAnimationFrame(() => requestAnimationFrame(resolve));
     setTimeout(resolve, 200);
   });
 

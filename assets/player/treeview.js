@@ -23,8 +23,7 @@ export class TreeView {
   show(round, head, label, path) {
     Object.assign(this, { round, head, label });
     this.compose(path);
-    this.part.cursor.classList.add("sketched");
-    sketch(this.part.sketch, this.figure, isNarrow());
+    this.sketch();
     this.part.tree.setAttribute("aria-label", label);
     showMissing(this.part.missing, round);
   }
@@ -56,21 +55,34 @@ export class TreeView {
     return pathTraces(lit, this.where, this.head.fan, this.colour("--pin"));
   }
 
+  /** Cover the chart with a still picture of the figure. */
+  sketch() {
+    this.part.sketch.hidden = false;
+    sketch(this.part.sketch, this.figure, isNarrow());
+  }
+
+  /** Make the figure anew, for the round on screen. */
+  redraw(path) {
+    this.compose(path);
+    if (window.Plotly) this.draw();
+    else this.sketch();
+  }
+
   /** Let Plotly draw the tree in place of the sketch. */
   draw() {
     draw(this.part.tree, this.figure, this.label, { plotly_click: (event) => this.pin(Number(event.points[0].id)) });
-    this.part.cursor.classList.remove("sketched");
+    this.part.sketch.hidden = true;
   }
 
   get isSketched() {
-    return this.part.cursor.classList.contains("sketched");
+    return !this.part.sketch.hidden;
   }
 
   /** Light the nodes of `path`; an empty one lets go. */
   light(path) {
     const lit = this.pathTraces(path), count = this.figure.data.length;
     this.figure.data.splice(count - 2, 2, ...lit);
-    if (this.isSketched) return sketch(this.part.sketch, this.figure, isNarrow());
+    if (this.isSketched) return this.sketch();
     const [line, ring] = lit;
     window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
   }
@@ -78,8 +90,7 @@ export class TreeView {
   /** Show the tree as it is after `phase`. */
   showPhase(phase, path) {
     this.phase = phase;
-    this.show(this.round, this.head, this.label, path);
-    if (window.Plotly) this.draw();
+    this.redraw(path);
   }
 
   /** Let the marks' sizes tell the ranks under `score`: the same nodes in the same places. */
@@ -88,8 +99,6 @@ export class TreeView {
     const { round } = this;
     if (!this.isSketched) await animateSizes(this.part.tree, round.byId, score);
     if (round !== this.round) return; // the reader has stepped on
-    this.compose(path);
-    if (window.Plotly) this.draw();
-    else sketch(this.part.sketch, this.figure, isNarrow());
+    this.redraw(path);
   }
 }

@@ -55,7 +55,7 @@ def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:
     def marks(phase: str) -> list[str]:
         page.click(f'[data-phase="{phase}"]')
         expect(pressed).to_contain_text(phase)
-        expect(page.locator('[data-part="cursor"]')).not_to_have_class(re.compile("sketched"))
+        expect(page.locator('[data-part="sketch"]')).to_be_hidden()
         return list(page.evaluate(read))
 
     expect(pressed).to_have_text("commit 1 ms")  # as tests/synthetic.py says of every round

@@ -188,4 +188,5 @@ def test_rendered_on_the_server_the_page_works_all_the_same(visit: Visit, render
     page.click('#player [data-do="next"]')
     expect(page.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
     run(page, "hello")
-    expect(page.locator('#player [data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("live")
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 8 / 8")
