@@ -64,6 +64,15 @@ def closed_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("server") / "closed"
 
 
+@pytest.fixture
+def release(closed_log: Path) -> Iterator[Callable[[], None]]:
+    """Live runs wait after their fourth round until this is called."""
+    hold = closed_log.with_name("hold")
+    hold.touch()
+    yield lambda: hold.unlink(missing_ok=True)
+    hold.unlink(missing_ok=True)
+
+
 @contextmanager
 def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
     """The address of ``script`` while it serves; afterwards its log may hold no warning and no traceback."""
@@ -88,7 +97,7 @@ def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def address(runs: Path, closed_log: Path) -> Iterator[str]:
     """The app over synthetic recordings, with a double for decoding."""
-    settings = {"PRESTO_RUNS": str(runs), "PACE": "0.4", "CLOSED_LOG": str(closed_log)}
+    settings = {"PRESTO_RUNS": str(runs), "CLOSED_LOG": str(closed_log), "HOLD": str(closed_log.with_name("hold"))}
     with served(SERVE, closed_log.with_name("log"), **settings) as url:
         yield url
 

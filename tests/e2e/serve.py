@@ -1,4 +1,7 @@
-"""The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE`` seconds."""
+"""The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE`` seconds.
+
+While the file ``HOLD`` exists a run waits after its fourth round.
+"""
 
 import os
 import sys
@@ -16,6 +19,7 @@ from presto.records import DecodeConfig, Trace  # noqa: E402
 from tests import synthetic  # noqa: E402
 
 PACE = float(os.environ.get("PACE", "0.05"))
+HOLD, HELD = os.environ.get("HOLD"), 4
 CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
 
 
@@ -34,6 +38,8 @@ def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Itera
             done = count == len(whole.rounds)
             yield replace(whole, rounds=whole.rounds[:count], finish=whole.finish if done else "stopped")
             time.sleep(PACE)
+            while count == HELD and HOLD and os.path.exists(HOLD):
+                time.sleep(0.01)
     finally:
         if CLOSED:
             with CLOSED.open("a") as log:

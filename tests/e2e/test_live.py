@@ -13,7 +13,8 @@ from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
-SOME = re.compile("/ [2-5]$")  # rounds of a live run have arrived, more are to come (the recorded run has 6)
+Release = Callable[[], None]
+HELD = "round 4 / 4"  # what a live run shows while it waits (the recorded run has 6 rounds)
 
 
 def run(page: Page, prompt: str) -> None:
@@ -37,32 +38,39 @@ def test_a_run_streams_follows_and_ends_with_the_speedup(visit: Visit) -> None:
     expect(page.locator('[data-part="message"]')).to_be_hidden()
 
 
-def test_a_reader_who_steps_back_stays_there_while_rounds_arrive(visit: Visit) -> None:
+def test_a_reader_who_steps_back_stays_there_while_rounds_arrive(visit: Visit, release: Release) -> None:
     page = visit()
     run(page, "hello")
-    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     page.click('[data-do="first"]')
+    release()
     expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 8")
     settled(page)
 
 
-def test_playback_waits_for_the_next_round(visit: Visit) -> None:
+def test_playback_waits_for_the_next_round(visit: Visit, release: Release) -> None:
     page = visit()
     run(page, "hello")
-    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     page.click('[data-do="first"]')
     page.locator('[data-part="speed"]').select_option("4")
     page.click('[data-do="play"]')
+    expect(page.locator('[data-part="message"]')).to_have_text("Waiting for the next round…")
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
+    release()
     expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
     settled(page)
 
 
-def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(visit: Visit, closed_log: Path) -> None:
+def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(visit: Visit, closed_log: Path, release: Release) -> None:
     page = visit()
     run(page, "hello")
-    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     closed_log.unlink(missing_ok=True)
-    page.get_by_role("button", name="Stop", exact=True).click()
+    stop = page.get_by_role("button", name="Stop", exact=True)
+    stop.click()
+    expect(stop).to_be_disabled()
+    release()
     expect(page.locator('[data-part="message"]')).to_have_text("Stopped.")
     settled(page)
     deadline = time.monotonic() + 5
@@ -70,7 +78,7 @@ def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(visit: Visit, 
         time.sleep(0.05)
     method, rounds = closed_log.read_text().split()
     assert method == "presto"
-    assert int(rounds) <= 4
+    assert int(rounds) == 5
     run(page, "again")
     expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
     settled(page)
@@ -112,24 +120,26 @@ def test_a_hostile_live_run_executes_nothing(visit: Visit) -> None:
     page.keyboard.press("Home")
 
 
-def test_choosing_a_recorded_run_ends_the_live_one(visit: Visit) -> None:
+def test_choosing_a_recorded_run_ends_the_live_one(visit: Visit, release: Release) -> None:
     page = visit()
     run(page, "hello")
-    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     page.get_by_label("Recorded run").click()
     page.get_by_role("option", name="Usual").click()  # the one that was on screen before the run
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+    release()
     settled(page)
     page.wait_for_timeout(1000)
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
 
 
-def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path) -> None:
+def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path, release: Release) -> None:
     page = visit()
     run(page, "hello")
-    expect(page.locator('[data-part="where"]')).to_have_text(SOME)
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     closed_log.unlink(missing_ok=True)
     page.close()
+    release()
     deadline = time.monotonic() + 10
     while not closed_log.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
