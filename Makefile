@@ -21,7 +21,8 @@ run: .venv/run.stamp
 
 test: .venv/dev.stamp lint
 	$(BIN)/python -m presto fetch
-	PRESTO_CHROMIUM="$$(./.ci/chromium)" $(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not browser" -n logical --maxprocesses 4 --dist worksteal
+	PRESTO_CHROMIUM="$$(./.ci/chromium)" $(BIN)/python -m pytest -m browser
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

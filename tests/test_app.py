@@ -206,7 +206,22 @@ def test_a_link_restores_a_recorded_run(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert head(value)["link"] == {"run": "First"}
     assert value["record"] == (tmp_path / "a.json.gz").as_posix()
     assert len(rest) == 1 + len(FIELDS)
-    assert all(part == gr.skip() for part in app.restore(Request(run="Other")))  # type: ignore[arg-type]
+
+
+def test_without_a_link_the_rest_of_the_first_run_follows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=4, budget=6), tmp_path / "a.json.gz")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    begun = player()
+    for query in ({}, {"run": "Other"}):
+        picker, prompt, value, *rest = app.restore(Request(**query))  # type: ignore[arg-type]
+        assert [picker, prompt, *rest] == [gr.skip()] * (3 + len(FIELDS))
+        assert (value["key"], head(value)["state"]) == (begun["key"], "done")
+        assert len(begun["rounds"]) < len(value["rounds"]) == head(begun)["rounds"] == 4
+
+
+def test_without_recordings_nothing_follows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    assert all(part == gr.skip() for part in app.restore(Request()))  # type: ignore[arg-type]
 
 
 def test_a_link_restores_prompt_and_settings_without_running() -> None:

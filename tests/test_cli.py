@@ -1,6 +1,7 @@
 """The command line: the documented output, and refusals without a traceback."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ DECODE_KEYS = {"text", "token_ids", "tau", "rounds", "seconds", "tokens_per_seco
 
 
 def presto(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "presto", *arguments], capture_output=True, text=True, check=False)
+    command, one = [sys.executable, "-m", "presto", *arguments], os.environ | {"OMP_NUM_THREADS": "1"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=one)
 
 
 def test_decode_prints_the_documented_object_and_saves_the_trace(tmp_path: Path) -> None:

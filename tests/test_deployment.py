@@ -102,14 +102,14 @@ def test_the_app_serves_with_a_read_only_root(tmp_path: Path) -> None:
     image = dict(word.split("=", 1) for word in re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE).group(1).split())  # type: ignore[union-attr]
     temporary = {name: value.replace("/tmp", str(tmp_path), 1) for name, value in image.items() if "/tmp" in value}
     assert temporary.keys() == {"HF_HOME", "GRADIO_TEMP_DIR", "NUMBA_CACHE_DIR"}
-    readonly = {
-        "HOME": "/proc/none",
+    settings = temporary | {
+        "HOME": "/proc/none",  # not even root may write there
         "XDG_CACHE_HOME": "/proc/none",
         "PRESTO_CACHE": str(cache_folder()),
-    }  # not even root
-    settings = (
-        temporary | readonly | {"PYTHONDONTWRITEBYTECODE": image["PYTHONDONTWRITEBYTECODE"], "TMPDIR": str(tmp_path)}
-    )
+        "TMPDIR": str(tmp_path),
+        "PYTHONDONTWRITEBYTECODE": image["PYTHONDONTWRITEBYTECODE"],
+        "OMP_NUM_THREADS": "1",
+    }
     before = sources()
     with served(APP, tmp_path / "log", **settings) as url:
         client = Client(url, verbose=False)

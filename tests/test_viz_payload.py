@@ -8,7 +8,7 @@ import pytest
 
 from presto.records import save
 from tests import synthetic
-from viz.payload import Show
+from viz.payload import FIRST, Show, opening
 from viz.shelf import recorded, shelf
 
 
@@ -51,6 +51,17 @@ def test_before_the_first_trace() -> None:
     value = Show("live", "title").value("running", "Loading…")
     assert value["rounds"] == []
     assert json.loads(value["head"])["message"] == "Loading…"
+
+
+def test_the_page_carries_the_first_rounds_and_says_how_many_follow() -> None:
+    show = Show("recorded", "title")
+    show.take(synthetic.trace(rounds=5))
+    whole = show.value()
+    part = opening(whole)
+    assert part["rounds"] == whole["rounds"][:FIRST]
+    assert part["key"] == whole["key"]
+    assert json.loads(part["head"]) == json.loads(whole["head"]) | {"state": "loading"}
+    assert json.loads(part["head"])["rounds"] == 5
 
 
 def test_shelf_lists_readable_recordings_and_skips_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -151,12 +151,18 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     trouble: list[str] = []
     tolerated: list[str] = []  # parts of console messages that a test provokes
 
-    def open_page(expected: str = "nothing", url: str = address, **settings: object) -> Page:
+    def open_page(
+        expected: str = "nothing",
+        url: str = address,
+        prepare: Callable[[Page], None] = lambda _: None,
+        **settings: object,
+    ) -> Page:
         contexts.append(browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings}))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(20_000)
         _watch(page, trouble)
         tolerated.append(expected)
+        prepare(page)
         page.goto(url)
         page.wait_for_selector('[data-part="tree"] .textpoint')
         return page

@@ -62,7 +62,9 @@ def test_playback_waits_for_the_next_round(visit: Visit, release: Release) -> No
     settled(page)
 
 
-def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(visit: Visit, closed_log: Path, release: Release) -> None:
+def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(
+    visit: Visit, closed_log: Path, release: Release
+) -> None:
     page = visit()
     run(page, "hello")
     expect(page.locator('[data-part="where"]')).to_have_text(HELD)

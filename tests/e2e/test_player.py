@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from presto.records import Trace
 from presto.tree import verdicts
@@ -230,6 +230,20 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
     assert dark != light
     assert large > 1.3 * small
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+
+
+def test_a_round_that_is_still_loading_is_shown_as_soon_as_it_is_here(visit: Visit) -> None:
+    asked: list[Route] = []
+    page = visit(prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)))
+    assert where(page) == "round 1 / 6"
+    page.keyboard.press("ArrowRight")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 2 / 6")  # the page itself carries two
+    page.keyboard.press("End")
+    assert where(page) == "round 2 / 6"
+    for route in asked:
+        route.continue_()
+    expect(page.locator('[data-part="where"]')).to_have_text("round 6 / 6")
+    expect(page.locator("#player caption")).to_have_text("Nodes of round 6")
 
 
 def test_512_nodes_stay_usable(visit: Visit) -> None:
