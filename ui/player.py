@@ -33,8 +33,8 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 
 def early_scripts() -> str:
-    """Tags for the page's head: the scripts load beside Gradio's own; Plotly's runs when the first tree is sketched."""
+    """Tags for the page's head: the scripts load beside Gradio's own. Plotly's follows: it would hold them up."""
     modules = [path for path in PLAYER.glob("*.js") if path.name not in LATER]
     parts = [f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules]
     parts.append(f'<script type="module" src="gradio_api/file={(PLAYER / "looks.js").as_posix()}"></script>')
-    return "".join(parts) + f'<link rel="prefetch" as="script" href="gradio_api/file={PLOTLY.as_posix()}">'
+    return "".join(parts)

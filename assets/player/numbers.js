@@ -1,12 +1,11 @@
 // The numbers line, the bar of stages and the line that says where the run was made.
 
+import { make } from "./dom.js";
+
 function entry({ name, value, meaning }) {
-  const box = document.createElement("div");
-  const term = document.createElement("dt"), text = document.createElement("dd");
-  term.textContent = name;
-  text.textContent = value;
+  const box = make("div");
   box.title = meaning;
-  box.append(term, text);
+  box.append(make("dt", name), make("dd", value));
   return box;
 }
 
@@ -20,11 +19,9 @@ export function showNumbers(box, numbers) {
 /** `stages`: [name, share of the time, milliseconds] triples. */
 export function showStages(box, stages) {
   const parts = named(stages).map(({ name, value, meaning }) => {
-    const part = document.createElement("span");
-    part.className = `stage ${name}`;
+    const part = make("span", value >= 0.06 ? `${name} ${Math.round(100 * value)} %` : "", `stage ${name}`);
     part.style.flexGrow = value;
     part.title = `${name}: ${meaning}`;
-    part.textContent = value >= 0.06 ? `${name} ${Math.round(100 * value)} %` : "";
     return part;
   });
   const words = named(stages).map(({ name, value, meaning }) => `${name} ${Math.round(100 * value)} % (${meaning})`);

@@ -1,5 +1,7 @@
 // Drawing with Plotly: loads the script from our own server, recolours figures for the dark page, steps in place.
 
+import { make } from "./dom.js";
+
 const CONFIG = {
   displaylogo: false,
   responsive: false, // the player redraws on resize itself: labels must be fitted anew
@@ -9,17 +11,20 @@ const CONFIG = {
 
 let loading = null;
 
-/** Resolves when the global Plotly is here. The page is painted first: running the script keeps it busy for a while. */
-export function loadPlotly(url) {
-  loading ??= painted().then(() => {
-    const script = document.createElement("script");
-    script.src = url;
-    return new Promise((resolve, reject) => {
-      script.addEventListener("load", resolve);
-      script.addEventListener("error", () => reject(new Error("the chart library did not load")));
-      document.head.append(script);
-    });
+async function load(href) {
+  document.head.append(Object.assign(make("link"), { rel: "preload", as: "script", href }));
+  await painted(); // running the script keeps the page busy for a while
+  const script = make("script");
+  return new Promise((resolve, reject) => {
+    script.addEventListener("load", resolve);
+    script.addEventListener("error", () => reject(new Error("the chart library did not load")));
+    document.head.append(Object.assign(script, { src: href }));
   });
+}
+
+/** Resolves when the global Plotly is here. */
+export function loadPlotly(url) {
+  loading ??= load(url);
   return loading;
 }
 

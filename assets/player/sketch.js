@@ -66,7 +66,7 @@ function drawDepths(pen, { xaxis, yaxis }, at, { margin, down, family, width, he
   axis.tickvals.forEach((value, i) => {
     const [x, y] = down ? [margin.l, at(0, value)[1]] : [at(value, 0)[0], margin.t];
     pen.moveTo(x, y);
-    pen.lineTo(down ? width : x, down ? y : height);
+    pen.lineTo(down ? width - margin.r : x, down ? y : height - margin.b);
     pen.fillText(axis.ticktext[i], down ? x - 4 : x, down ? y + 4 : y - 5);
   });
   pen.stroke();

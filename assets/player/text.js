@@ -1,10 +1,10 @@
 // The text pane: one chip per token (or per character made of several), coloured by how it came. textContent only.
 
+import { make } from "./dom.js";
+
 /** A chip that knows its round and the tree nodes it came from. */
 function chip([text, kind, nodes], round, current) {
-  const span = document.createElement("span");
-  span.className = `chip ${kind}${round % 2 ? " odd" : ""}${round === current ? " now" : ""}`;
-  span.textContent = text;
+  const span = make("span", text, `chip ${kind}${round % 2 ? " odd" : ""}${round === current ? " now" : ""}`);
   span.dataset.round = round;
   span.dataset.nodes = nodes.join(" ");
   span.title = `round ${round + 1}: ${kind}`;
@@ -12,9 +12,7 @@ function chip([text, kind, nodes], round, current) {
 }
 
 function pendingChip(label) {
-  const span = document.createElement("span");
-  span.className = "chip pending now";
-  span.textContent = label;
+  const span = make("span", label, "chip pending now");
   span.title = "bytes of a character that the next tokens complete";
   return span;
 }
@@ -40,10 +38,8 @@ export function lightText(box, path, rowsById, current) {
   for (const span of shown) span.classList.add("lit");
   const off = path.filter((node) => ["rejected", "beyond"].includes(rowsById.get(node).status));
   if (!off.length) return;
-  const ghost = document.createElement("span");
-  ghost.className = "ghost";
+  const ghost = make("span", off.map((node) => rowsById.get(node).full).join(""), "ghost");
   ghost.title = "drafted, not accepted";
-  ghost.textContent = off.map((node) => rowsById.get(node).full).join("");
   if (shown.length) shown.at(-1).after(ghost);
   else if (now.length) now[0].before(ghost);
 }

@@ -1,6 +1,6 @@
 // Everything the player shows: numbers, text, the three charts, table and card. Knows the page, not the playback.
 
-import { partsOf, showState } from "./dom.js";
+import { partsOf, say, showState } from "./dom.js";
 import { lightTable, showDetails, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
 import { PHASES, showPhases } from "./phases.js";
@@ -35,9 +35,8 @@ export class View {
     return this.root.querySelector(`[data-do="${name}"]`);
   }
 
-  say(text = "") {
-    this.part.message.textContent = text;
-    this.part.message.hidden = !text;
+  say(text) {
+    say(this.part.message, text);
   }
 
   /** One announcement for screen readers. */
