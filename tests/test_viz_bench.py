@@ -166,6 +166,7 @@ def test_intervals_are_drawn_around_their_values() -> None:
     assert (list(linear.error_y.array), list(linear.error_y.arrayminus)) == ([0.5], [0.25])
     assert list(linear.customdata[0]) == ["2.500", "2.250", "3.000", "1.25 tokens per pass"]
     assert linear.marker.pattern.shape
+    assert linear.marker.pattern.fillmode == "overlay"  # the other mode hatches in the paper's colour, on nothing
 
 
 def test_an_interval_beside_its_value_has_no_negative_reach() -> None:

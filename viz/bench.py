@@ -121,7 +121,7 @@ def _get_histogram_info(result: BenchResult) -> tuple[Spread, ...]:
 
 def _columns(method: Method, ink: Palette, **settings: Any) -> go.Bar:
     """A method's bars in its colour and hatching."""
-    pattern = {"shape": HATCHES[method], "size": 5, "fgcolor": ink.paper, "solidity": 0.35}
+    pattern = {"shape": HATCHES[method], "fillmode": "overlay", "size": 5, "fgcolor": ink.paper, "solidity": 0.35}
     marker = {"color": getattr(ink, STYLES[method][0]), "pattern": pattern}
     return go.Bar(name=NAMES[method], marker=marker, **settings)
 

@@ -4,7 +4,7 @@ import { partsOf, say, showState } from "./dom.js";
 import { lightTable, showDetails, showTable } from "./nodes.js";
 import { showNumbers, showStages } from "./numbers.js";
 import { PHASES, showPhases } from "./phases.js";
-import { draw, isDark, nothing, painted, themed } from "./plots.js";
+import { draw, isDark, nothing, painted, textScale, themed } from "./plots.js";
 import { lightText, showText } from "./text.js";
 import { TreeView } from "./treeview.js";
 import { VIEWS, listenTabs } from "./views.js";
@@ -154,7 +154,7 @@ export class View {
   drawSpeedup(speedup, index) {
     if (!window.Plotly) return;
     const box = this.part.speedup, here = index + 1;
-    const state = [isDark(), box.clientWidth, box.clientHeight].join();
+    const state = [isDark(), textScale(), box.clientWidth, box.clientHeight].join();
     if (speedup === this.drawnSpeedup?.speedup && state === this.drawnSpeedup.state) {
       window.Plotly.relayout(box, { "shapes[1].x0": here, "shapes[1].x1": here });
       return;

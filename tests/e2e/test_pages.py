@@ -65,6 +65,16 @@ def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None
     expect(page.locator('#bench [data-part="badge"]')).to_have_text("pasted")
     for name in ("tau", "speed", "histogram", "overhead"):
         expect(page.locator(f'#bench [data-part="{name}"] .main-svg').first).to_be_visible()
+    paints = page.locator('#bench [data-part="tau"] .trace.bars .point > path').evaluate_all(
+        """(bars) => bars.map(({ style }) => {
+            const hatching = style.fill.match(/#([^"]+)"/);
+            if (!hatching) return style.fill;
+            const ground = document.getElementById(hatching[1]).querySelector("rect");
+            return ground && getComputedStyle(ground).fill;
+        })"""
+    )
+    assert None not in paints  # a hatched bar has a ground to be hatched
+    assert len(set(paints)) == len(RESULT["methods"])
     page.get_by_label("Result file").fill('{"where": 7}')
     page.get_by_role("button", name="Show").click()
     expect(page.locator('#bench [data-part="message"]')).to_contain_text("Not a valid benchmark result")

@@ -206,6 +206,8 @@ def test_a_phone_needs_no_horizontal_scroll(visit: Visit, width: int) -> None:
     ranges = page.evaluate("(({ xaxis, yaxis }) => [xaxis.range, yaxis.range])"
                            "(document.querySelector('[data-part=\"tree\"]').layout)")  # fmt: skip
     assert ranges[1][0] < 0  # the root is on top, the depth runs down
+    expect(page.locator(".player tbody tr")).to_have_count(len(USUAL.rounds[0].tree.tokens) + 1)
+    assert page.locator(".player .scroll").evaluate("(e) => e.offsetHeight") > 300  # though it is far out of sight
 
 
 def test_dark_mode_swaps_every_colour(visit: Visit) -> None:
@@ -229,6 +231,8 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
     dark, large = label.evaluate(look)
     assert dark != light
     assert large > 1.3 * small
+    tick = page.locator('[data-part="speedup"] .ytick text').first
+    assert float(tick.evaluate("(e) => parseFloat(getComputedStyle(e).fontSize)")) > 13
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
