@@ -57,6 +57,8 @@ def test_every_figure_draws_every_shape(name: str, shape: str) -> None:
     figure = json.loads(FIGURES[name](SHAPES[shape], LIGHT).to_json())
     assert figure["layout"]["paper_bgcolor"] == "rgba(0,0,0,0)"
     assert figure["data"] or figure["layout"]["annotations"]  # a figure without data says why
+    for ids in (trace["ids"] for trace in figure["data"] if "ids" in trace):
+        assert len(set(ids)) == len(ids)  # of points with the same id Plotly draws only one
     assert not [text for text in _texts(figure) if "<img" in text or "<script" in text or "<svg" in text]
 
 

@@ -87,7 +87,8 @@ def _words(option: Option, verb: str) -> str:
 
 
 def _id(option: Option) -> str:
-    return "" if option.offered is None else f"{option.offered}:"
+    """The node offered, if any. All differ: of the points with the same id Plotly draws only one."""
+    return f":{option.token}" if option.offered is None else f"{option.offered}:"
 
 
 def _bars(options: tuple[Option, ...], verb: str, ink: Palette) -> go.Bar:

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from presto.records import recording_from_json, save
 from tests import synthetic
-from viz.stopping import stopping_sentence
+from viz.stopping import stopping_figure, stopping_sentence
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
@@ -28,6 +28,8 @@ def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) 
     expect(page.get_by_role("tab", name="Marginals")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowRight")
     expect(page.locator('[data-part="remark"]')).to_have_text(stopping_sentence(USUAL, 0))
+    (bars,) = [trace for trace in stopping_figure(USUAL, 0).data if trace.type == "bar"]
+    expect(page.locator('[data-part="scores"] .trace.bars .point')).to_have_count(len(bars.x))
     assert page.locator('#player [data-part="where"]').inner_text() == "round 1 / 6"
     page.keyboard.press("ArrowRight")
     expect(chart).to_contain_text("Known when the run is over")  # a synthetic run has no n-gram table to replay with
