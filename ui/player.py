@@ -33,8 +33,8 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 
 def early_scripts() -> str:
-    """Tags for the page's head: the scripts load beside Gradio's own. Plotly's follows: it would hold them up."""
-    modules = [path for path in PLAYER.glob("*.js") if path.name not in LATER]
-    parts = [f'<link rel="modulepreload" href="gradio_api/file={path.as_posix()}">' for path in modules]
-    parts.append(f'<script type="module" src="gradio_api/file={(PLAYER / "looks.js").as_posix()}"></script>')
-    return "".join(parts)
+    """Tags for the page's head: our scripts load behind Gradio's, which mount first. Plotly's follows by itself."""
+    scripts = {path.name: f"gradio_api/file={path.as_posix()}" for path in PLAYER.glob("*.js")}
+    preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
+    parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]
+    return "".join([*parts, f'<script type="module" src="{scripts["looks.js"]}"></script>'])
