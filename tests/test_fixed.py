@@ -67,7 +67,7 @@ def text(rounds: list[Round]) -> list[int]:
     return [token for round_ in rounds for token in round_.committed]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     prompt=st.lists(st.integers(2, 21), min_size=1, max_size=9),
     search=st.sampled_from(("linear", "best_first")),

@@ -215,4 +215,5 @@ def test_recorded_shapes_work_together() -> None:
     assert next_difference(same_text, 0) is None
     info = _get_lanes_info(lanes)
     assert [run.tokens[-1] for run in info.lanes] == [committed_counts(trace)[-1] for trace in lanes]
-    assert [run.seconds[-1] for run in info.lanes] == pytest.approx([total_seconds(trace) for trace in lanes])
+    seconds = pytest.approx([total_seconds(trace) for trace in lanes], rel=1e-12)
+    assert [run.seconds[-1] for run in info.lanes] == seconds
