@@ -199,6 +199,7 @@ class Player {
   go(i) {
     const target = Math.max(0, Math.min(i, this.count - 1)), { state, link } = this.head;
     this.following = state === "running" && i >= this.count - 1;
+    this.asked.round = null; // the reader's last word counts
     if (target === this.round) return;
     if (target >= this.raw.length) return Object.assign(this.asked, { run: link.run, round: target + 1, node: null });
     this.round = target;

@@ -236,18 +236,39 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
 
 
-def test_a_round_that_is_still_loading_is_shown_as_soon_as_it_is_here(visit: Visit) -> None:
+def still_loading(visit: Visit) -> tuple[Page, Callable[[], None]]:
+    """The page with the rounds it carries itself, and what lets the others come."""
     asked: list[Route] = []
     page = visit(prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)))
+
+    def load() -> None:
+        for route in asked:
+            route.continue_()
+
+    return page, load
+
+
+def test_a_round_that_is_still_loading_is_shown_as_soon_as_it_is_here(visit: Visit) -> None:
+    page, load = still_loading(visit)
     assert where(page) == "round 1 / 6"
     page.keyboard.press("ArrowRight")
     expect(page.locator('[data-part="where"]')).to_have_text("round 2 / 6")  # the page itself carries two
     page.keyboard.press("End")
     assert where(page) == "round 2 / 6"
-    for route in asked:
-        route.continue_()
+    load()
     expect(page.locator('[data-part="where"]')).to_have_text("round 6 / 6")
     expect(page.locator("#player caption")).to_have_text("Nodes of round 6")
+
+
+def test_who_turns_back_is_not_taken_to_a_round_that_was_still_loading(visit: Visit) -> None:
+    page, load = still_loading(visit)
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    load()
+    page.wait_for_timeout(1500)
+    assert where(page) == "round 1 / 6"
+    page.keyboard.press("End")
+    assert where(page) == "round 6 / 6"  # so they are all here
 
 
 def test_512_nodes_stay_usable(visit: Visit) -> None:
