@@ -47,6 +47,7 @@ export class View {
   /** What is true of the whole run. */
   showHead(head) {
     const { part } = this;
+    this.root.classList.toggle("loading", head.state === "loading");
     showState(part, head);
     showNumbers(part.numbers, head.numbers ?? []);
     showStages(part.stages, head.stages ?? []);
@@ -88,11 +89,12 @@ export class View {
     this.fill(round, index, speedup);
   }
 
-  /** What may come after the sketch: the charts a frame later, the table when the reader stays. */
+  /** What may come after the sketch: the charts a frame later, the table when the reader stays; "drawing" until then. */
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;
     const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
+    this.root.classList.add("drawing");
     await painted();
     if (isPast()) return;
     if (window.Plotly) {
@@ -107,6 +109,7 @@ export class View {
     showTable(table, round.rows, `Nodes of round ${index + 1}`);
     lightTable(table, this.lit);
     this.tabled = round;
+    this.root.classList.toggle("drawing", !window.Plotly);
     this.on.rest();
   }
 

@@ -28,6 +28,7 @@ FLAGS = [
 ]
 LOCAL = {"localhost", "127.0.0.1"}
 START = 90  # seconds a busy machine may need to import Gradio
+PATIENCE = 60_000  # milliseconds it may need to do what is expected
 
 
 @pytest.fixture(scope="session")
@@ -123,7 +124,7 @@ def browser() -> Iterator[Browser]:
     path = os.environ.get("PRESTO_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
         raise RuntimeError("no Chromium found: set PRESTO_CHROMIUM to its path")
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=path, args=FLAGS)
 
@@ -144,9 +145,20 @@ def _watch(page: Page, trouble: list[str]) -> None:
     page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
 
 
+def first_tree(page: Page) -> None:
+    """Wait for the first tree that answers to the pointer."""
+    page.wait_for_selector('[data-part="tree"] .textpoint')
+
+
+def rest(page: Page) -> None:
+    """Wait until all rounds are here and all of the one on screen is drawn: until then a chart may be drawn anew."""
+    first_tree(page)
+    page.wait_for_selector("#player .player:not(.loading, .drawing)")
+
+
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """Open the page with the first tree drawn; afterwards nothing may have warned, failed or left the machine."""
+    """Open the page and wait for its rest; afterwards nothing may have warned, failed or left the machine."""
     contexts: list[BrowserContext] = []
     trouble: list[str] = []
     tolerated: list[str] = []  # parts of console messages that a test provokes
@@ -155,16 +167,17 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         expected: str = "nothing",
         url: str = address,
         prepare: Callable[[Page], None] = lambda _: None,
+        wait: Callable[[Page], object] = rest,
         **settings: object,
     ) -> Page:
         contexts.append(browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings}))  # type: ignore[arg-type]
         page = contexts[-1].new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         _watch(page, trouble)
         tolerated.append(expected)
         prepare(page)
         page.goto(url)
-        page.wait_for_selector('[data-part="tree"] .textpoint')
+        wait(page)
         return page
 
     yield open_page

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from gradio_client import Client
-from gradio_client.utils import QueueError
+from gradio_client.utils import QueueError, Status
 from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import SERVE, served
@@ -18,10 +18,14 @@ WAITING = 3
 
 @pytest.fixture(scope="module")
 def small(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app with room for ``WAITING`` requests in the line, and runs that take long."""
-    settings = {"PRESTO_RUNS": str(runs), "PACE": "1.5", "PRESTO_QUEUE": str(WAITING)}
-    with served(SERVE, tmp_path_factory.mktemp("line") / "log", **settings) as url:
+    """The app with room for ``WAITING`` requests in the line, and a run that does not end."""
+    folder = tmp_path_factory.mktemp("line")
+    hold = folder / "hold"
+    hold.touch()
+    settings = {"PRESTO_RUNS": str(runs), "HOLD": str(hold), "PRESTO_QUEUE": str(WAITING)}
+    with served(SERVE, folder / "log", **settings) as url:
         yield url
+        hold.unlink()
 
 
 def test_the_place_in_the_line_is_shown_and_a_full_line_is_refused_in_words(
@@ -30,16 +34,16 @@ def test_the_place_in_the_line_is_shown_and_a_full_line_is_refused_in_words(
     client = Client(small, verbose=False)
     page = visit(url=small, expected="status of 422")  # how Gradio answers a refusal; browsers log it
 
-    def submit() -> None:
-        client.submit("hello", "presto", "", {}, api_name="/decode")
+    def submit(until: Status) -> None:
+        job = client.submit("hello", "presto", "", {}, api_name="/decode")
+        while job.status().code is not until:
+            time.sleep(0.05)
 
-    submit()
-    time.sleep(1)  # the first one is being decoded
-    submit()
+    submit(Status.PROCESSING)
+    submit(Status.IN_QUEUE)
     run(page, "hello")
     expect(page.get_by_text("queue: 2/2").first).to_be_visible()
-    submit()
-    time.sleep(1)
+    submit(Status.IN_QUEUE)
     with pytest.raises(QueueError):
         client.predict("hello", "presto", "", {}, api_name="/decode")
     late = visit(url=small, expected="status of 422")

@@ -75,7 +75,7 @@ def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(
     release()
     expect(page.locator('[data-part="message"]')).to_have_text("Stopped.")
     settled(page)
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 30
     while not closed_log.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     method, rounds = closed_log.read_text().split()
@@ -141,9 +141,9 @@ def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path, relea
     expect(page.locator('[data-part="where"]')).to_have_text(HELD)
     closed_log.unlink(missing_ok=True)
     page.close()
-    time.sleep(2)  # the server notices
+    time.sleep(4)  # the server notices
     release()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while not closed_log.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert closed_log.read_text().split()[:2] == ["presto", "5"]
@@ -159,8 +159,8 @@ def test_the_api_decodes_and_refuses_in_words(address: str) -> None:
 
 def saved_run(page: Page, path: Path) -> str:
     """The text of the live run's file, once the run is over."""
-    expect(page.locator('#player [data-part="badge"]')).to_have_text("live", timeout=60_000)
-    expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached", timeout=60_000)
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("live")
+    expect(page.locator('#player [data-part="place"]')).to_contain_text("the token cap was reached")
     page.get_by_text("Share, save, open").click()
     with page.expect_download() as download:
         page.click('[data-do="run"]')

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 from presto.records import Trace
 from presto.tree import verdicts
 from tests import synthetic
+from tests.e2e.conftest import first_tree, rest
 from viz.nodes import round_sentence
 
 pytestmark = pytest.mark.browser
@@ -28,7 +29,7 @@ def pick(page: Page, title: str) -> None:
 
 def click_node(page: Page, node: int) -> None:
     """Click the mark of a node where Plotly drew it."""
-    expect(page.locator('[data-part="sketch"]')).to_be_hidden()
+    rest(page)
     x, y = page.evaluate(
         """(node) => {
             const box = document.querySelector('[data-part="tree"]'), frame = box.getBoundingClientRect();
@@ -167,7 +168,7 @@ def test_hostile_tokens_stay_text_in_every_view_of_the_scores(visit: Visit, addr
     seen = ""
     for _ in range(8):
         page.keyboard.press("ArrowRight")
-        page.wait_for_timeout(150)
+        rest(page)
         x, y, width, height = (chart.bounding_box() or {}).values()
         page.mouse.move(x + width / 3, y + height / 2)
         seen += " ".join(chart.locator("text").all_text_contents())
@@ -227,7 +228,7 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
     page.get_by_role("button", name="Dark").click()
     page.get_by_role("button", name="Projector").click()
     expect(page.get_by_role("button", name="Projector")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator('[data-part="sketch"]')).to_be_hidden()
+    rest(page)
     dark, large = label.evaluate(look)
     assert dark != light
     assert large > 1.3 * small
@@ -239,7 +240,7 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
 def still_loading(visit: Visit) -> tuple[Page, Callable[[], None]]:
     """The page with the rounds it carries itself, and what lets the others come."""
     asked: list[Route] = []
-    page = visit(prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)))
+    page = visit(prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)), wait=first_tree)
 
     def load() -> None:
         for route in asked:
@@ -265,7 +266,7 @@ def test_who_turns_back_is_not_taken_to_a_round_that_was_still_loading(visit: Vi
     page.keyboard.press("End")
     page.keyboard.press("Home")
     load()
-    page.wait_for_timeout(1500)
+    rest(page)
     assert where(page) == "round 1 / 6"
     page.keyboard.press("End")
     assert where(page) == "round 6 / 6"  # so they are all here
@@ -300,7 +301,7 @@ def test_a_step_shows_the_new_tree_at_once_and_alive_soon_after(visit: Visit) ->
     )
     assert shown[0]
     assert shown[1] == len(USUAL.rounds[1].tree.tokens) + 1  # and the bonus
-    expect(page.locator('[data-part="sketch"]')).to_be_hidden()
+    rest(page)
     drawn = page.locator('[data-part="tree"] .textpoint').all_text_contents()
     assert {word.strip() for word in drawn} <= set(shown[2])
 
@@ -309,7 +310,7 @@ def test_held_down_the_arrow_key_leaves_the_last_round_drawn(visit: Visit) -> No
     page = visit()
     for _ in range(4):
         page.keyboard.press("ArrowRight", delay=0)
-    expect(page.locator('[data-part="sketch"]')).to_be_hidden()
+    rest(page)
     expect(page.locator("#player caption")).to_have_text("Nodes of round 5")
     label = page.locator('[data-part="tree"]').get_attribute("aria-label")
     assert label == f"Draft tree of round 5. {round_sentence(USUAL, 4)}"

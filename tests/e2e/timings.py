@@ -16,7 +16,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from presto.records import save
 from tests import synthetic
-from tests.e2e.conftest import FLAGS, SERVE, served
+from tests.e2e.conftest import FLAGS, SERVE, rest, served
 
 SIZES = (32, 256, 512)
 VISITS, ROUNDS = 8, 24
@@ -73,7 +73,7 @@ def steps(url: str) -> list[tuple[float, ...]]:
     """Milliseconds of every step: key handled, tree painted, all charts painted; the first two left out as warm-up."""
     with opened(url) as page:
         page.evaluate(FIRST)
-        page.wait_for_timeout(1500)
+        rest(page)
         return [tuple(page.evaluate(STEP)) for _ in range(ROUNDS - 1)][2:]
 
 
