@@ -16,6 +16,9 @@ LINES: dict[Status, dict[str, Any]] = {
     "accepted": {"width": 3.5},
 }
 NEIGHBOURS = 2  # ranks this close would print their labels on top of each other
+LABEL = 14  # letters beside a rank
+ROOM = 0.6  # for them, in distances between the two sides
+HEADROOM = 0.06  # over rank 1, in parts of the axis: half a letter
 LOG_FROM = 64  # more ranks than this: a logarithmic axis, since the accepted path is among the first
 HOVER = (
     "<b>%{customdata[0]}</b> · depth %{customdata[1]}<br>%{customdata[2]}<br>"
@@ -43,7 +46,7 @@ def _labels(accepted: list[Node]) -> dict[int, str]:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return {group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), 16) for group in groups}
+    return {group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), LABEL) for group in groups}
 
 
 def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
@@ -78,14 +81,21 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
     )
 
 
+def _linear(count: int) -> dict[str, Any]:
+    """An axis of ranks from 1 on top to ``count``."""
+    step = 10 if count > 20 else 5 if count > 8 else 1
+    ticks = sorted({1, *range(step, count + 1, step)})
+    return {"range": [max(count, 2) + 0.8, 1 - max(0.8, HEADROOM * count)], "tickvals": ticks}
+
+
 def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> go.Figure:
     if not info.nodes:
         return empty_figure(ink, "Nothing was drafted in this round.")
     traces = [_rank_trace([row for row in info.nodes if row.status == status], status, ink) for status in ORDER]
     ranks = axis(ink, title={"text": "rank", "font": {"size": 11, "color": ink.muted}, "standoff": 4}, automargin=True)
     logarithmic = {"type": "log", "range": [2.8, -0.1], "tickvals": [1, 3, 10, 30, 100, 300]}
-    ranks |= logarithmic if info.log_axis else {"range": [max(len(info.nodes), 2) + 0.8, 0.2]}
-    sides = axis(ink, range=[-0.08, 1.45], tickvals=[0, 1], ticktext=["prefix-blind", "prefix-aligned"], side="top")
+    ranks |= logarithmic if info.log_axis else _linear(len(info.nodes))
+    sides = axis(ink, range=[-0.08, 1 + ROOM], tickvals=[0, 1], ticktext=["prefix-blind", "prefix-aligned"], side="top")
     margin = {"l": 8, "r": 8, "t": 24, "b": 6}
     return go.Figure(traces, base_layout(ink) | {"xaxis": sides, "yaxis": ranks, "margin": margin})
 
