@@ -49,6 +49,12 @@ def open_recorded(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
     return run.value, run.prompt
 
 
+def open_lanes(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
+    """The lanes and the prompt of a recorded run; a live comparison ends."""
+    visit.leave()
+    return recorded_lanes(shelf(runs_folder())[title])
+
+
 def restore(request: gr.Request) -> list[Any]:
     """The rest of the first recorded run, or what a shared address asks for: another, or a prompt and settings."""
     asked = from_query(dict(request.query_params))
@@ -120,18 +126,19 @@ def explore_page(page: gr.Blocks) -> list[Any]:
 
 def compare_page(settings: list[Any]) -> None:
     """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
-    files = shelf(runs_folder())
-    first = next(iter(files), None)
+    titles = list(shelf(runs_folder()))
+    nothing = SideBySide("recorded", "").value()
+    value, text = open_lanes(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
     with gr.Row(equal_height=True, elem_id="ask-lanes"):
-        picker = gr.Dropdown(list(files), value=first, label="Recorded run", scale=3, min_width=240)
-        prompt = gr.Textbox(next(iter(PRESETS.values())), label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
+        picker = gr.Dropdown(titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240)
+        prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
         run = gr.Button("Run lanes", variant="primary", scale=1, min_width=90)
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
     with gr.Row():
         lanes = lane_controls()
-    side = component("compare", recorded_lanes(files[first]) if first else SideBySide("recorded", "").value())
+    side = component("compare", value)
     visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
-    picker.input(lambda title: recorded_lanes(shelf(runs_folder())[title]), picker, side, **LIGHT)
+    picker.input(open_lanes, [picker, visit], [side, prompt], **LIGHT)
     request = [prompt, *lanes, *settings]
     asked = [run.click, prompt.submit]
     begun = gr.on(asked, begin, [visit, *request], [number, picker, *buttons], validator=check_lanes, **LIGHT)

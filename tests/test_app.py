@@ -75,12 +75,13 @@ def test_stop_ends_the_run_at_its_next_round() -> None:
     assert len(last["rounds"]) == 2
 
 
-def test_a_recorded_run_silences_the_live_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("seen", [0, 2], ids=["in the line", "under way"])
+def test_a_recorded_run_silences_the_live_one(seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     visit, run = start()
-    next(run)
-    next(run)
+    for _ in range(seen):
+        next(run)
     app.open_recorded("First", visit)
     assert list(run) == []
 

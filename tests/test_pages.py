@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import app
 from presto.records import DecodeConfig, save
 from tests import synthetic
 from tests.e2e import serve
@@ -64,6 +65,18 @@ def test_stop_ends_the_comparison() -> None:
     assert head(last)["message"] == "Stopped."
 
 
+@pytest.mark.parametrize("seen", [0, 3], ids=["in the line", "under way"])
+def test_a_recorded_run_silences_the_comparison(seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    save(synthetic.recording("First", rounds=2, prompt="a prompt of its own"), tmp_path / "a.json.gz")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    visit, run = start()
+    for _ in range(seen):
+        next(run)
+    value, prompt = app.open_lanes("First", visit)
+    assert (head(value)["title"], prompt) == ("First", "a prompt of its own")
+    assert list(run) == []
+
+
 def test_a_failed_lane_ends_with_one_sentence() -> None:
     _, run = start(prompt="context")
     assert head(list(run)[-1])["message"].startswith("The prompt has 9,000 tokens")
@@ -81,7 +94,7 @@ def test_bad_comparisons_are_refused_before_the_queue() -> None:
 
 def test_a_recording_shows_its_lanes_plain_decoding_first(tmp_path: Path) -> None:
     save(synthetic.recording("First", rounds=3), tmp_path / "a.json.gz")
-    value = compare.recorded_lanes(tmp_path / "a.json.gz")
+    value, _ = compare.recorded_lanes(tmp_path / "a.json.gz")
     names = [json.loads(lane)["name"] for lane in value["lanes"]]
     assert names[0] == "autoregressive"
     assert len(names) == 4

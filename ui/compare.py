@@ -1,7 +1,6 @@
 """The page "Compare": up to four lanes decoded one after another on one prompt and seed, or those of a recorded run."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -14,9 +13,9 @@ from presto.records import DecodeConfig, Method, load_recording
 from ui.controls import config_of
 from ui.lanes import Lane
 from ui.limits import check_request
-from ui.live import check
-from ui.serving import play
-from ui.words import reason, sentence
+from ui.live import Request, check, follow
+from ui.serving import Update
+from ui.words import sentence
 from viz.lanes import SideBySide, side_by_side
 from viz.visit import Visit
 
@@ -32,9 +31,10 @@ FIRST = ("autoregressive", "linear", "blind tree", "PRESTO, settings of Explore"
 
 
 @lru_cache(maxsize=16)
-def recorded_lanes(path: Path) -> dict[str, Any]:
-    """The lanes of a recorded run, for the page."""
-    return side_by_side(load_recording(path))
+def recorded_lanes(path: Path) -> tuple[dict[str, Any], str]:
+    """The lanes of a recorded run, for the page, and its prompt."""
+    recording = load_recording(path)
+    return side_by_side(recording), recording.traces[0].prompt
 
 
 def lane_controls() -> list[gr.Dropdown]:
@@ -74,28 +74,12 @@ def run_lanes(
     visit: Visit, number: int, prompt: str, a: str, b: str, c: str, d: str, system: str, *settings: Any
 ) -> Iterator[dict[str, Any]]:
     """Decode the lanes one after another; one update per round, until the comparison is no longer wanted."""
-    config, show = config_of(settings), SideBySide("live", "Your prompt")
-    yield show.value("running", "Loading the model and reading the prompt…")
-    end = ""
-    try:
-        for message in _decode(show, visit, number, lanes_of((a, b, c, d), config), system, prompt):
-            yield show.value("running", message)
-    except Exception as error:
-        end = reason(error)
-    if number in (visit.wanted, visit.stopped):
-        yield show.value("done", "Stopped." if visit.stopped == number else end)
-    visit.end(number)
+    lanes, show = lanes_of((a, b, c, d), config_of(settings)), SideBySide("live", "Your prompt")
+    names = list(lanes)
 
+    def take(update: Update) -> str:
+        if update.trace is not None:
+            show.take(names[update.lane], update.trace)
+        return update.message or f"Decoding: {names[update.lane]}…"
 
-def _decode(
-    show: SideBySide, visit: Visit, number: int, lanes: dict[str, Lane], system: str, prompt: str
-) -> Iterator[str]:
-    names, decoded = list(lanes), list(lanes.values())
-    check_request(prompt, system, decoded)
-    with closing(play(system, prompt, decoded)) as updates:
-        for update in updates:
-            if visit.wanted != number:
-                return
-            if update.trace is not None:
-                show.take(names[update.lane], update.trace)
-            yield update.message or f"Decoding: {names[update.lane]}…"
+    yield from follow(visit, number, show.value, take, Request(system, prompt, list(lanes.values())))

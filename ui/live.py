@@ -1,8 +1,9 @@
 """Asking for a run: checks, streaming round by round, stopping, and words for what went wrong."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple
 
 import gradio as gr
 
@@ -12,11 +13,13 @@ from ui.lanes import Lane
 from ui.limits import check_request
 from ui.line import full
 from ui.links import to_query
-from ui.serving import play
+from ui.serving import Update, play
 from ui.words import reason, sentence
 from viz.payload import Show
 from viz.visit import Visit
 
+Value = dict[str, Any]  # of the page's component
+State = Literal["running", "done"]
 BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
 STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
 MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
@@ -44,35 +47,50 @@ def begin(visit: Visit, *request: Any) -> tuple[int, None, Any, Any]:
     return visit.begin(), None, BUSY, STOPPABLE
 
 
-def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[dict[str, Any]]:
+def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[Value]:
     """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no longer wanted."""
     config = config_of(settings)
-    show = Show("live", "Your prompt", link=to_query(prompt, system, config))
-    yield show.value("running", "Loading the model and reading the prompt…")
+    show, lanes = Show("live", "Your prompt", link=to_query(prompt, system, config)), lanes_of(config)
+
+    def take(update: Update) -> str:
+        if update.trace is not None:
+            show.take(update.trace)
+        return update.message or MESSAGES[update.lane]
+
+    yield from follow(visit, number, show.value, take, Request(system, prompt, lanes))
+
+
+class Request(NamedTuple):
+    """What to decode, lane after lane."""
+
+    system: str
+    prompt: str
+    lanes: Sequence[Lane]
+
+
+def follow(
+    visit: Visit, number: int, value: Callable[[State, str], Value], take: Callable[[Update], str], request: Request
+) -> Iterator[Value]:
+    """What the page shows of run ``number``, from loading to its end in words, until it is no longer wanted.
+
+    ``take`` keeps the news of a lane and says what is being done; ``value(state, message)`` is then shown.
+    """
+
+    def wanted(_: object = None) -> bool:
+        return visit.wanted == number
+
+    end = ""
     try:
-        for message in decode_lanes(show, system, prompt, config, lambda: visit.wanted == number):
-            yield show.value("running", message)
-        end = ""
+        if wanted():  # else it was given up while it waited in the line
+            yield value("running", "Loading the model and reading the prompt…")
+            check_request(request.prompt, request.system, request.lanes)
+            with closing(play(*request)) as updates:  # closing it frees the model at once
+                yield from (value("running", take(update)) for update in takewhile(wanted, updates))
     except Exception as error:
         end = reason(error)
     if number in (visit.wanted, visit.stopped):
-        yield show.value("done", "Stopped." if visit.stopped == number else end)
+        yield value("done", "Stopped." if visit.stopped == number else end)
     visit.end(number)
-
-
-def decode_lanes(
-    show: Show, system: str, prompt: str, config: DecodeConfig, wanted: Callable[[], bool]
-) -> Iterator[str]:
-    """Feed ``show`` round by round while ``wanted``; yields what is being done. Closing it frees the model at once."""
-    lanes = lanes_of(config)
-    check_request(prompt, system, lanes)
-    with closing(play(system, prompt, lanes)) as updates:
-        for update in updates:
-            if not wanted():
-                return
-            if update.trace is not None:
-                show.take(update.trace)
-            yield update.message or MESSAGES[update.lane]
 
 
 def halt(visit: Visit) -> tuple[Any, Any]:

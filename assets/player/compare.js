@@ -57,6 +57,7 @@ class Compare {
     this.root = element.querySelector(".compare");
     this.part = partsOf(this.root);
     this.position = 1; // output token that all lanes are locked to
+    this.past = new Set(); // keys of comparisons that were on screen before
     this.root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-do]");
       if (button) this.jump(button.dataset.do);
@@ -75,9 +76,14 @@ class Compare {
 
   receive(value) {
     if (!value?.head) return;
-    if (value.key !== this.key) this.position = 1;
+    const head = JSON.parse(value.head);
+    if (head.badge === "live" && this.past.has(value.key)) return; // a late message of a run that was replaced
+    if (value.key !== this.key) {
+      this.past.add(this.key);
+      this.position = 1;
+    }
     this.key = value.key;
-    this.head = JSON.parse(value.head);
+    this.head = head;
     this.lanes = value.lanes.map((lane) => JSON.parse(lane));
     this.clock = JSON.parse(value.clock);
     showState(this.part, this.head);

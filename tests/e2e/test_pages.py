@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests import synthetic
 from tests.test_viz_bench import RESULT
 
 pytestmark = pytest.mark.browser
@@ -55,6 +56,26 @@ def test_lanes_are_really_run_one_after_another(visit: Visit) -> None:
     expect(page.locator("#compare .lane")).to_have_count(3)
     expect(page.locator('#compare [data-part="message"]')).to_be_hidden()
     expect(page.locator("#compare .lane").last).to_contain_text("over the first lane")
+
+
+def test_choosing_a_recorded_run_ends_the_comparison(visit: Visit, release: Callable[[], None]) -> None:
+    page = open_page(visit, "Compare")
+    ask = page.locator("#ask-lanes")
+    prompt = ask.get_by_label("Prompt", exact=True)
+    expect(prompt).to_have_value(synthetic.recording().traces[0].prompt)
+    prompt.fill("hello")
+    page.get_by_role("button", name="Run lanes").click()
+    expect(page.locator('#compare [data-part="badge"]')).to_have_text("live")
+    expect(page.locator("#compare .lane")).to_have_count(1)  # held in its fourth round
+    ask.get_by_label("Recorded run").click()
+    page.get_by_role("option", name="Usual").click()
+    expect(page.locator('#compare [data-part="badge"]')).to_have_text("recorded")
+    expect(prompt).to_have_value(synthetic.recording().traces[0].prompt)
+    release()
+    expect(page.get_by_role("button", name="Run lanes")).to_be_enabled()
+    page.wait_for_timeout(1000)
+    expect(page.locator('#compare [data-part="badge"]')).to_have_text("recorded")
+    expect(page.locator("#compare .lane")).to_have_count(4)
 
 
 def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None:
