@@ -11,18 +11,20 @@ from typing import Any
 
 import gradio as gr
 from markdown_it import MarkdownIt
+from starlette.middleware import Middleware
 
 from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
+from ui.compressed import CompressedOnce
 from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
 from ui.files import open_file
 from ui.limits import SESSIONS, limit
 from ui.line import MODEL, open_line
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
-from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files
+from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files, unchanging
 from viz.lanes import SideBySide
 from viz.payload import Show, opening
 from viz.shelf import recorded, shelf
@@ -171,6 +173,7 @@ def main() -> None:
         css_paths=PLAYER / "player.css",
         head=early_scripts(),
         footer_links=["api"],
+        app_kwargs={"middleware": [Middleware(CompressedOnce, prefixes=unchanging())]},
         state_session_capacity=limit("PRESTO_SESSIONS", SESSIONS),
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
     )

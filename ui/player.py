@@ -11,11 +11,18 @@ PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
 LATER = {"boot.js", "compare.js", "bench.js"}  # not part of the page that opens first
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+OURS = (PLOTLY, PLAYER, LEARN)
+GRADIOS = ("/assets/", "/static/", "/theme.css")
 
 
 def serve_files(runs: Path) -> None:
     """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else is served."""
-    gr.set_static_paths([PLOTLY, PLAYER, LEARN, runs])
+    gr.set_static_paths([*OURS, runs])
+
+
+def unchanging() -> tuple[str, ...]:
+    """How the addresses of scripts and styles begin, Gradio's and ours, which stay the same while the server runs."""
+    return *GRADIOS, *(f"/gradio_api/file={path.as_posix()}" for path in OURS)
 
 
 def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
