@@ -75,6 +75,12 @@ def test_stop_ends_the_run_at_its_next_round() -> None:
     assert len(last["rounds"]) == 2
 
 
+def test_stop_in_the_line_leaves_the_page_as_it_is() -> None:
+    visit, run = start()
+    live.halt(visit)
+    assert list(run) == []
+
+
 @pytest.mark.parametrize("seen", [0, 2], ids=["in the line", "under way"])
 def test_a_recorded_run_silences_the_live_one(seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")

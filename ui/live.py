@@ -79,13 +79,14 @@ def follow(
     def wanted(_: object = None) -> bool:
         return visit.wanted == number
 
+    if not wanted():
+        return  # given up while it waited in the line: the page stays as it is
     end = ""
     try:
-        if wanted():  # else it was given up while it waited in the line
-            yield value("running", "Loading the model and reading the prompt…")
-            check_request(request.prompt, request.system, request.lanes)
-            with closing(play(*request)) as updates:  # closing it frees the model at once
-                yield from (value("running", take(update)) for update in takewhile(wanted, updates))
+        yield value("running", "Loading the model and reading the prompt…")
+        check_request(request.prompt, request.system, request.lanes)
+        with closing(play(*request)) as updates:  # closing it frees the model at once
+            yield from (value("running", take(update)) for update in takewhile(wanted, updates))
     except Exception as error:
         end = reason(error)
     if number in (visit.wanted, visit.stopped):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
+from gradio_client.utils import Status
 from playwright.sync_api import Page, expect
 
 pytestmark = pytest.mark.browser
@@ -133,6 +134,31 @@ def test_choosing_a_recorded_run_ends_the_live_one(visit: Visit, release: Releas
     settled(page)
     page.wait_for_timeout(1000)
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+
+
+@pytest.mark.parametrize("turn_away", ["Stop", "Large"])
+def test_a_run_given_up_in_the_line_never_starts(
+    visit: Visit, address: str, release: Release, closed_log: Path, turn_away: str
+) -> None:
+    page = visit()
+    other = Client(address, verbose=False).submit("hello", "presto", "", {}, api_name="/decode")
+    while other.status().code is not Status.PROCESSING:
+        time.sleep(0.05)
+    run(page, "hello")
+    expect(page.get_by_text("queue: 1/1").first).to_be_visible()
+    if turn_away == "Stop":
+        page.get_by_role("button", name="Stop", exact=True).click()
+    else:
+        page.get_by_label("Recorded run").click()
+        page.get_by_role("option", name=turn_away).click()
+    closed_log.unlink(missing_ok=True)
+    release()
+    other.result()
+    expect(page.get_by_text("queue:")).to_have_count(0)
+    settled(page)
+    expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
+    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 6" if turn_away == "Stop" else "round 1 / 3")
+    assert closed_log.read_text() == "presto 8\n"  # the other visitor's run
 
 
 def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path, release: Release) -> None:
