@@ -9,8 +9,9 @@ from starlette.middleware import Middleware
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ui.compressed import App, CompressedOnce, Message, Receive, Send
+from ui.compressed import CompressedOnce
 
 TEXT = "const greeting = 'hello, 안녕';\n" * 200
 Seen = list[str]
@@ -19,10 +20,10 @@ Seen = list[str]
 class Watched:
     """Notes which requests come so far."""
 
-    def __init__(self, app: App, seen: Seen) -> None:
+    def __init__(self, app: ASGIApp, seen: Seen) -> None:
         self.app, self.seen = app, seen
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             self.seen.append(f"{scope['method']} {scope['path']}")
         await self.app(scope, receive, send)
@@ -31,10 +32,10 @@ class Watched:
 class Adding:
     """Adds to the headers in place, as CORS does."""
 
-    def __init__(self, app: App) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def add(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"].append((b"added", b"1"))

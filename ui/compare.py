@@ -14,7 +14,6 @@ from ui.controls import config_of
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.live import Request, check, follow
-from ui.serving import Update
 from ui.words import sentence
 from viz.lanes import SideBySide, side_by_side
 from viz.visit import Visit
@@ -76,10 +75,5 @@ def run_lanes(
     """Decode the lanes one after another; one update per round, until the comparison is no longer wanted."""
     lanes, show = lanes_of((a, b, c, d), config_of(settings)), SideBySide("live", "Your prompt")
     names = list(lanes)
-
-    def take(update: Update) -> str:
-        if update.trace is not None:
-            show.take(names[update.lane], update.trace)
-        return update.message or f"Decoding: {names[update.lane]}…"
-
-    yield from follow(visit, number, show.value, take, Request(system, prompt, list(lanes.values())))
+    request = Request(system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names])
+    yield from follow(visit, number, request, lambda lane, trace: show.take(names[lane], trace), show.value)

@@ -6,15 +6,11 @@ nearly half of the server's work.
 
 import asyncio
 import gzip
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import brotli
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Message, Receive, Send], Awaitable[None]]  # ASGI
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 KINDS = (".js", ".css", ".json", ".svg")
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {  # by encoding, the better one first
@@ -26,11 +22,11 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {  # by encoding, the better one
 class CompressedOnce:
     """ASGI middleware that keeps compressed answers, for whole files under ``prefixes``, which must not change."""
 
-    def __init__(self, app: App, prefixes: Iterable[str]) -> None:
+    def __init__(self, app: ASGIApp, prefixes: Iterable[str]) -> None:
         self.app, self.prefixes = app, tuple(prefixes)
         self.kept: dict[tuple[str, str], tuple[Message, bytes]] = {}  # by path and encoding
 
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer from what is kept; anything but such a file is the application's own affair."""
         encoding = self._encoding(scope)
         if not encoding:
@@ -43,17 +39,17 @@ class CompressedOnce:
         await send({**start, "headers": [*start["headers"]]})  # a copy: what is around this one adds to them
         await send({"type": "http.response.body", "body": body})
 
-    def _encoding(self, scope: Message) -> str:
+    def _encoding(self, scope: Scope) -> str:
         """The encoding to use for a request of a whole file under ``prefixes``; empty for any other request."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return ""
-        path, headers = scope["path"], dict(scope["headers"])
-        if b"range" in headers or not path.startswith(self.prefixes) or not path.endswith(KINDS):
+        path, headers = scope["path"], Headers(scope=scope)
+        if "range" in headers or not path.startswith(self.prefixes) or not path.endswith(KINDS):
             return ""
-        accepted = headers.get(b"accept-encoding", b"").decode("latin-1").replace(" ", "").split(",")
+        accepted = headers.get("accept-encoding", "").replace(" ", "").split(",")
         return next((name for name in COMPRESS if name in accepted), "")
 
-    async def _ask(self, scope: Message, receive: Receive) -> tuple[Message, bytes]:
+    async def _ask(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
         """The application's whole answer."""
         messages: list[Message] = []
 
@@ -66,10 +62,6 @@ class CompressedOnce:
 
 async def _compressed(start: Message, body: bytes, encoding: str) -> tuple[Message, bytes]:
     small = await asyncio.to_thread(COMPRESS[encoding], body)
-    changed = {
-        b"content-encoding": encoding.encode(),
-        b"content-length": str(len(small)).encode(),
-        b"vary": b"accept-encoding",
-    }
-    others = [pair for pair in start["headers"] if pair[0] not in changed]
-    return {**start, "headers": [*others, *changed.items()]}, small
+    headers = MutableHeaders(raw=[*start["headers"]])
+    headers.update({"content-encoding": encoding, "content-length": str(len(small)), "vary": "accept-encoding"})
+    return {**start, "headers": headers.raw}, small

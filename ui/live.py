@@ -3,23 +3,22 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import takewhile
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import gradio as gr
 
-from presto.records import DecodeConfig
+from presto.records import DecodeConfig, Trace
 from ui.controls import config_of
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.line import full
 from ui.links import to_query
-from ui.serving import Update, play
+from ui.serving import play
 from ui.words import reason, sentence
 from viz.payload import Show
-from viz.visit import Visit
+from viz.visit import State, Visit
 
 Value = dict[str, Any]  # of the page's component
-State = Literal["running", "done"]
 BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
 STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
 MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
@@ -50,30 +49,30 @@ def begin(visit: Visit, *request: Any) -> tuple[int, None, Any, Any]:
 def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[Value]:
     """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no longer wanted."""
     config = config_of(settings)
-    show, lanes = Show("live", "Your prompt", link=to_query(prompt, system, config)), lanes_of(config)
-
-    def take(update: Update) -> str:
-        if update.trace is not None:
-            show.take(update.trace)
-        return update.message or MESSAGES[update.lane]
-
-    yield from follow(visit, number, show.value, take, Request(system, prompt, lanes))
+    show = Show("live", "Your prompt", link=to_query(prompt, system, config))
+    request = Request(system, prompt, lanes_of(config), MESSAGES)
+    yield from follow(visit, number, request, lambda _, trace: show.take(trace), show.value)
 
 
 class Request(NamedTuple):
-    """What to decode, lane after lane."""
+    """What to decode, lane after lane, and the words for each while it is decoded."""
 
     system: str
     prompt: str
     lanes: Sequence[Lane]
+    words: Sequence[str]
 
 
 def follow(
-    visit: Visit, number: int, value: Callable[[State, str], Value], take: Callable[[Update], str], request: Request
+    visit: Visit,
+    number: int,
+    request: Request,
+    take: Callable[[int, Trace], None],
+    value: Callable[[State, str], Value],
 ) -> Iterator[Value]:
     """What the page shows of run ``number``, from loading to its end in words, until it is no longer wanted.
 
-    ``take`` keeps the news of a lane and says what is being done; ``value(state, message)`` is then shown.
+    ``take(lane, trace)`` keeps the newest state of a lane; ``value(state, message)`` is then shown.
     """
 
     def wanted(_: object = None) -> bool:
@@ -81,12 +80,16 @@ def follow(
 
     if not wanted():
         return  # given up while it waited in the line: the page stays as it is
+    system, prompt, lanes, words = request
     end = ""
     try:
         yield value("running", "Loading the model and reading the prompt…")
-        check_request(request.prompt, request.system, request.lanes)
-        with closing(play(*request)) as updates:  # closing it frees the model at once
-            yield from (value("running", take(update)) for update in takewhile(wanted, updates))
+        check_request(prompt, system, lanes)
+        with closing(play(system, prompt, lanes)) as updates:  # closing it frees the model at once
+            for update in takewhile(wanted, updates):
+                if update.trace is not None:
+                    take(update.lane, update.trace)
+                yield value("running", update.message or words[update.lane])
     except Exception as error:
         end = reason(error)
     if number in (visit.wanted, visit.stopped):

@@ -15,6 +15,10 @@ OURS = (PLOTLY, PLAYER, LEARN)
 GRADIOS = ("/assets/", "/static/", "/theme.css")
 
 
+def _address(path: Path) -> str:
+    return f"gradio_api/file={path.as_posix()}"
+
+
 def serve_files(runs: Path) -> None:
     """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else is served."""
     gr.set_static_paths([*OURS, runs])
@@ -22,7 +26,7 @@ def serve_files(runs: Path) -> None:
 
 def unchanging() -> tuple[str, ...]:
     """How the addresses of scripts and styles begin, Gradio's and ours, which stay the same while the server runs."""
-    return *GRADIOS, *(f"/gradio_api/file={path.as_posix()}" for path in OURS)
+    return *GRADIOS, *(f"/{_address(path)}" for path in OURS)
 
 
 def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
@@ -41,7 +45,7 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 def early_scripts() -> str:
     """Tags for the page's head: our scripts load behind Gradio's, which mount first. Plotly's follows by itself."""
-    scripts = {path.name: f"gradio_api/file={path.as_posix()}" for path in PLAYER.glob("*.js")}
+    scripts = {path.name: _address(path) for path in PLAYER.glob("*.js")}
     preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
     parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]
     return "".join([*parts, f'<script type="module" src="{scripts["looks.js"]}"></script>'])

@@ -12,6 +12,7 @@ from viz.compare import LaneRow, lane_names, lane_table, lanes_figure, next_diff
 from viz.rivals import rivals_of
 from viz.text import round_texts, running
 from viz.theme import dark_of_light
+from viz.visit import State
 
 Badge = Literal["recorded", "live"]
 ORDER = ("ar", "linear", "blind", "presto")
@@ -66,7 +67,7 @@ class SideBySide:
         """The newest state of the lane called ``name``."""
         self.lanes[name] = trace
 
-    def value(self, state: Literal["running", "done"] = "done", message: str = "") -> dict[str, Any]:
+    def value(self, state: State = "done", message: str = "") -> dict[str, Any]:
         """The payload. ``message`` is a sentence about what happens now or went wrong."""
         traces = list(self.lanes.values())
         head = {

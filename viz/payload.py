@@ -24,6 +24,7 @@ from viz.stopping import stopping_figure, stopping_sentence
 from viz.text import path_text, round_texts, running
 from viz.theme import dark_of_light
 from viz.tree import FAN, probability_text, tree_figure
+from viz.visit import State
 
 COLUMNS = (*Node._fields, "line")
 MISSING = 12  # nodes of the blind tree alone that a round names
@@ -107,7 +108,7 @@ class Show:
         else:
             self.others[trace.method] = trace
 
-    def value(self, state: Literal["running", "done"] = "done", message: str = "") -> dict[str, Any]:
+    def value(self, state: State = "done", message: str = "") -> dict[str, Any]:
         """The payload. ``message`` is a sentence about what happens now or went wrong."""
         head: dict[str, Any] = {
             "badge": self.badge,

@@ -1,6 +1,9 @@
 """One visitor's live runs: which one is wanted. Plain numbers, so that it can live in the page's session state."""
 
 from dataclasses import dataclass
+from typing import Literal
+
+State = Literal["running", "done"]  # of a run, as the page is told
 
 
 @dataclass

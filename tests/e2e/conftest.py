@@ -145,6 +145,14 @@ def _watch(page: Page, trouble: list[str]) -> None:
     page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
 
 
+def until(condition: Callable[[], object]) -> None:
+    """Wait for something outside the page."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for did not come"
+        time.sleep(0.05)
+
+
 def first_tree(page: Page) -> None:
     """Wait for the first tree that answers to the pointer."""
     page.wait_for_selector('[data-part="tree"] .textpoint')

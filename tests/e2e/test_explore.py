@@ -45,6 +45,7 @@ def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
     page.wait_for_function(f"(before) => ({read})() !== before", arg=before)
     after = page.evaluate(read)
     assert [part[:2] for part in json.loads(before)] == [part[:2] for part in json.loads(after)]
+    assert [part[2] for part in json.loads(before)] != [part[2] for part in json.loads(after)]
 
 
 def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:

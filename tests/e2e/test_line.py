@@ -1,6 +1,5 @@
 """The line before the model: its place is shown, it is bounded, and full in words."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from gradio_client import Client
 from gradio_client.utils import QueueError, Status
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import SERVE, served
+from tests.e2e.conftest import SERVE, served, until
 from tests.e2e.test_live import run
 
 pytestmark = pytest.mark.browser
@@ -34,10 +33,9 @@ def test_the_place_in_the_line_is_shown_and_a_full_line_is_refused_in_words(
     client = Client(small, verbose=False)
     page = visit(url=small, expected="status of 422")  # how Gradio answers a refusal; browsers log it
 
-    def submit(until: Status) -> None:
+    def submit(status: Status) -> None:
         job = client.submit("hello", "presto", "", {}, api_name="/decode")
-        while job.status().code is not until:
-            time.sleep(0.05)
+        until(lambda: job.status().code is status)
 
     submit(Status.PROCESSING)
     submit(Status.IN_QUEUE)

@@ -12,6 +12,8 @@ from gradio_client.exceptions import AppError
 from gradio_client.utils import Status
 from playwright.sync_api import Page, expect
 
+from tests.e2e.conftest import until
+
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
 Release = Callable[[], None]
@@ -76,9 +78,7 @@ def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(
     release()
     expect(page.locator('[data-part="message"]')).to_have_text("Stopped.")
     settled(page)
-    deadline = time.monotonic() + 30
-    while not closed_log.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(closed_log.exists)
     method, rounds = closed_log.read_text().split()
     assert method == "presto"
     assert int(rounds) == 5
@@ -142,8 +142,7 @@ def test_a_run_given_up_in_the_line_never_starts(
 ) -> None:
     page = visit()
     other = Client(address, verbose=False).submit("hello", "presto", "", {}, api_name="/decode")
-    while other.status().code is not Status.PROCESSING:
-        time.sleep(0.05)
+    until(lambda: other.status().code is Status.PROCESSING)
     run(page, "hello")
     expect(page.get_by_text("queue: 1/1").first).to_be_visible()
     if turn_away == "Stop":
@@ -169,9 +168,7 @@ def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path, relea
     page.close()
     time.sleep(4)  # the server notices
     release()
-    deadline = time.monotonic() + 30
-    while not closed_log.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
+    until(closed_log.exists)
     assert closed_log.read_text().split()[:2] == ["presto", "5"]
 
 
