@@ -1,7 +1,7 @@
 """PRESTO explorer: speculative decoding with draft trees, live or recorded, in the browser.
 
-This file wires the page. Its parts and handlers are in ``ui``, the figures in ``viz``, the decoding in ``presto``.
-Importing this module loads no model.
+This file wires the page. Its parts and handlers are in ``ui``, the figures in ``viz``, the decoding
+in ``presto``. Importing this module loads no model.
 """
 
 import json
@@ -58,22 +58,45 @@ def open_lanes(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
 
 
 def restore(request: gr.Request) -> list[Any]:
-    """The rest of the first recorded run, or what a shared address asks for: another, or a prompt and settings."""
+    """The rest of the first recorded run, or what a shared address asks for: another, or a prompt
+    and settings.
+    """
     asked = from_query(dict(request.query_params))
     if asked.prompt:
-        show = Show("live", "Shared prompt", link=to_query(asked.prompt, asked.system, asked.config))
+        show = Show(
+            "live", "Shared prompt", link=to_query(asked.prompt, asked.system, asked.config)
+        )
         value = show.value("done", asked.problem or SHARED)
-        return [None, asked.prompt, value, asked.system, *(getattr(asked.config, name) for name in FIELDS)]
+        return [
+            None,
+            asked.prompt,
+            value,
+            asked.system,
+            *(getattr(asked.config, name) for name in FIELDS),
+        ]
     titles, unchanged = list(shelf(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
     if asked.run in titles:
         value, text = open_recorded(asked.run, Visit())
         return [asked.run, text, value, *unchanged]
-    return [gr.skip(), gr.skip(), open_recorded(titles[0], Visit())[0] if titles else gr.skip(), *unchanged]
+    return [
+        gr.skip(),
+        gr.skip(),
+        open_recorded(titles[0], Visit())[0] if titles else gr.skip(),
+        *unchanged,
+    ]
 
 
-LIGHT: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": None, "show_progress": "hidden"}
+LIGHT: dict[str, Any] = {
+    "api_visibility": "private",
+    "concurrency_limit": None,
+    "show_progress": "hidden",
+}
 OPENING: dict[str, Any] = LIGHT | {"concurrency_limit": 1, "show_progress": "minimal"}
-HEAVY: dict[str, Any] = {"api_visibility": "private", "concurrency_limit": 1, "concurrency_id": MODEL}
+HEAVY: dict[str, Any] = {
+    "api_visibility": "private",
+    "concurrency_limit": 1,
+    "concurrency_id": MODEL,
+}
 
 
 def build() -> gr.Blocks:
@@ -100,9 +123,13 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     """One run, round by round; returns the controls of pair and settings."""
     titles = list(shelf(runs_folder()))
     nothing = Show("recorded", "").value("done", NO_RUNS)
-    value, text = open_recorded(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    value, text = (
+        open_recorded(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    )
     with gr.Row(equal_height=True, elem_id="ask"):
-        picker = gr.Dropdown(titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240)
+        picker = gr.Dropdown(
+            titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240
+        )
         preset = gr.Dropdown(list(PRESETS), value=None, label="Preset prompt", scale=2)
         prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
         run = gr.Button("Run", variant="primary", scale=1, min_width=90)
@@ -116,8 +143,12 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     preset.input(PRESETS.get, preset, prompt, **LIGHT)
     request = [prompt, *settings]
     asked = [run.click, prompt.submit]
-    begun = gr.on(asked, begin, [visit, *request], [number, picker, *buttons], validator=check, **LIGHT)
-    over = begun.success(run_live, [visit, number, *request], player, show_progress_on=prompt, **HEAVY)
+    begun = gr.on(
+        asked, begin, [visit, *request], [number, picker, *buttons], validator=check, **LIGHT
+    )
+    over = begun.success(
+        run_live, [visit, number, *request], player, show_progress_on=prompt, **HEAVY
+    )
     over.then(rest, visit, buttons, **LIGHT)
     stop.click(halt, visit, buttons, **LIGHT)
     pair, budget = settings[0], settings[1 + FIELDS.index("budget")]
@@ -130,9 +161,13 @@ def compare_page(settings: list[Any]) -> None:
     """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
     titles = list(shelf(runs_folder()))
     nothing = SideBySide("recorded", "").value()
-    value, text = open_lanes(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    value, text = (
+        open_lanes(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+    )
     with gr.Row(equal_height=True, elem_id="ask-lanes"):
-        picker = gr.Dropdown(titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240)
+        picker = gr.Dropdown(
+            titles, value=next(iter(titles), None), label="Recorded run", scale=3, min_width=240
+        )
         prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
         run = gr.Button("Run lanes", variant="primary", scale=1, min_width=90)
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
@@ -143,8 +178,12 @@ def compare_page(settings: list[Any]) -> None:
     picker.input(open_lanes, [picker, visit], [side, prompt], **LIGHT)
     request = [prompt, *lanes, *settings]
     asked = [run.click, prompt.submit]
-    begun = gr.on(asked, begin, [visit, *request], [number, picker, *buttons], validator=check_lanes, **LIGHT)
-    over = begun.success(run_lanes, [visit, number, *request], side, show_progress_on=prompt, **HEAVY)
+    begun = gr.on(
+        asked, begin, [visit, *request], [number, picker, *buttons], validator=check_lanes, **LIGHT
+    )
+    over = begun.success(
+        run_lanes, [visit, number, *request], side, show_progress_on=prompt, **HEAVY
+    )
     over.then(rest, visit, buttons, **LIGHT)
     stop.click(halt, visit, buttons, **LIGHT)
 

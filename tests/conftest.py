@@ -1,4 +1,6 @@
-"""Property tests may wait for a compiler: no deadline per example. Engine tests run on every device present."""
+"""Property tests may wait for a compiler: no deadline per example. Engine tests run on every device
+present.
+"""
 
 import pytest
 import torch
@@ -6,7 +8,9 @@ from hypothesis import settings
 
 settings.register_profile("presto", deadline=None)
 settings.load_profile("presto")
-torch.set_num_threads(1)  # tiny models: threads that wait for each other cost many times what they give
+torch.set_num_threads(
+    1
+)  # tiny models: threads that wait for each other cost many times what they give
 DEVICES = ["cpu", *["cuda"] * torch.cuda.is_available()]
 
 

@@ -1,4 +1,6 @@
-"""Small systems for tests: random tiny transformers, and a scripted one whose target and drafter are tables."""
+"""Small systems for tests: random tiny transformers, and a scripted one whose target and drafter
+are tables.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,13 +8,13 @@ from dataclasses import dataclass
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from presto.decoding.protocols import Draft, TreeInput
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.models.selfspec import GatedSystem
-from presto.protocols import Draft, TreeInput
 from presto.records import Marginals, Tree
-from presto.tree import depths, paths_to
-from presto.tree import path as path_to
+from presto.records.tree import depths, paths_to
+from presto.records.tree import path as path_to
 
 ADAPTED = ("q_proj", "v_proj", "up_proj")
 
@@ -21,7 +23,11 @@ CPU = torch.device("cpu")
 
 
 def tiny_llama(
-    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+    seed: int,
+    vocab: int = 23,
+    dtype: torch.dtype = torch.float64,
+    context: int = 256,
+    device: torch.device = CPU,
 ) -> Backbone:
     """A random two-layer Llama with grouped-query attention; sharp enough that its choices vary."""
     torch.manual_seed(seed)
@@ -43,7 +49,11 @@ def tiny_llama(
 
 
 def tiny_gated(
-    seed: int, vocab: int = 23, dtype: torch.dtype = torch.float64, context: int = 256, device: torch.device = CPU
+    seed: int,
+    vocab: int = 23,
+    dtype: torch.dtype = torch.float64,
+    context: int = 256,
+    device: torch.device = CPU,
 ) -> GatedSystem:
     """A gated self-speculative pair with a random adapter that really changes the mask rows."""
     backbone = tiny_llama(seed, vocab, dtype, context, device)
@@ -57,7 +67,9 @@ def tree_input(tree: Tree, start: int = 0) -> TreeInput:
     """A plan for systems without attention."""
     tokens, parents = torch.tensor(tree.tokens), torch.tensor(tree.parents).clamp(min=0)
     paths = torch.from_numpy(paths_to(tree.parents))
-    return TreeInput(tokens, torch.tensor(depths(tree.parents)) + start, parents, paths, torch.ones(1, 1))
+    return TreeInput(
+        tokens, torch.tensor(depths(tree.parents)) + start, parents, paths, torch.ones(1, 1)
+    )
 
 
 def ancestor_mask(parents: Sequence[int]) -> torch.Tensor:
@@ -71,7 +83,8 @@ def ancestor_mask(parents: Sequence[int]) -> torch.Tensor:
 
 @dataclass
 class Scripted:
-    """A system without a model: ``choose(prefix)`` is the target's next token, ``guess(prefix, depth)`` the drafter's.
+    """A system without a model: ``choose(prefix)`` is the target's next token, ``guess(prefix,
+    depth)`` the drafter's.
 
     The drafter offers ``width`` tokens per position: its guess first, then the following ids.
     """

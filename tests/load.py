@@ -1,8 +1,10 @@
-"""Load test on loopback: ``python -m tests.load [--visitors 20] [--runs 100] [--real]``; prints the figures as JSON.
+"""Load test on loopback: ``python -m tests.load [--visitors 20] [--runs 100] [--real]``; prints the
+figures as JSON.
 
-Visitors of the public endpoint come all at once, each with a prompt of their own, and come back when the line was full.
-Every answer must belong to its own prompt, every run must end, and the server's memory may not grow with their number.
-Without ``--real`` a double stands for the model; then the figures are about the server, not about decoding.
+Visitors of the public endpoint come all at once, each with a prompt of their own, and come back
+when the line was full. Every answer must belong to its own prompt, every run must end, and the
+server's memory may not grow with their number. Without ``--real`` a double stands for the model;
+then the figures are about the server, not about decoding.
 """
 
 import argparse
@@ -50,7 +52,9 @@ def resident_megabytes(pid: int) -> float:
 def serving(real: bool, folder: Path, **settings: str) -> Iterator[tuple[str, int]]:
     """Address and process of the app."""
     with served(
-        APP if real else SERVE, folder / "log", **{"PACE": "0.002", "PRESTO_SESSIONS": SESSIONS} | settings
+        APP if real else SERVE,
+        folder / "log",
+        **{"PACE": "0.002", "PRESTO_SESSIONS": SESSIONS} | settings,
     ) as url:
         port = url.rsplit(":", 1)[1]
         yield url, next(pid for pid in children() if f"PORT={port}".encode() in environment(pid))
@@ -74,7 +78,9 @@ def visit(url: str, prompt: str, tokens: int, tally: Tally) -> None:
     try:
         while True:
             try:
-                trace = client.predict(prompt, "presto", "", {"max_new_tokens": tokens}, api_name="/decode")
+                trace = client.predict(
+                    prompt, "presto", "", {"max_new_tokens": tokens}, api_name="/decode"
+                )
                 break
             except QueueError:
                 with tally.lock:
@@ -94,7 +100,9 @@ def wave(url: str, numbers: range, visitors: int, tokens: int, tally: Tally) -> 
 
 
 def run_load(url: str, pid: int, visitors: int, runs: int, tokens: int = 16) -> dict[str, Any]:
-    """The figures of ``runs`` runs by ``visitors`` simultaneous visitors; memory is read after every ``visitors``."""
+    """The figures of ``runs`` runs by ``visitors`` simultaneous visitors; memory is read after
+    every ``visitors``.
+    """
     tally, began = Tally(), time.perf_counter()
     megabytes = [resident_megabytes(pid)]
     for first in range(0, runs, visitors):

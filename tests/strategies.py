@@ -4,9 +4,9 @@ import math
 
 from hypothesis import strategies as st
 
-from presto.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel, NgramTable
+from presto.plain import ReferenceNgram
 from presto.records import DecodeConfig, Marginals
-from presto.reference import ReferenceNgram
 
 VOCAB = 7
 tokens = st.integers(0, VOCAB - 1)
@@ -15,13 +15,22 @@ corpora = st.lists(texts, max_size=3)
 
 
 @st.composite
-def marginals(draw: st.DrawFn, most_depth: int = 4, least_width: int = 1, full: bool = False) -> Marginals:
-    """Distinct tokens per position, likeliest first; coarse weights, so that ties are common. ``full``: mass 1."""
-    depth, width = draw(st.integers(1, most_depth)), VOCAB if full else draw(st.integers(least_width, VOCAB))
+def marginals(
+    draw: st.DrawFn, most_depth: int = 4, least_width: int = 1, full: bool = False
+) -> Marginals:
+    """Distinct tokens per position, likeliest first; coarse weights, so that ties are common.
+    ``full``: mass 1.
+    """
+    depth, width = (
+        draw(st.integers(1, most_depth)),
+        VOCAB if full else draw(st.integers(least_width, VOCAB)),
+    )
     ids, log_q = [], []
     for _ in range(depth):
         weights = draw(st.lists(st.integers(1, 12), min_size=VOCAB, max_size=VOCAB))
-        order = sorted(draw(st.permutations(range(VOCAB))), key=lambda token: -weights[token])[:width]
+        order = sorted(draw(st.permutations(range(VOCAB))), key=lambda token: -weights[token])[
+            :width
+        ]
         ids.append(tuple(order))
         log_q.append(tuple(round(math.log(weights[token] / sum(weights)), 5) for token in order))
     return Marginals(tuple(ids), tuple(log_q))
@@ -29,8 +38,14 @@ def marginals(draw: st.DrawFn, most_depth: int = 4, least_width: int = 1, full: 
 
 @st.composite
 def ngrams(draw: st.DrawFn) -> tuple[NgramModel, ReferenceNgram]:
-    """A model and its oracle, with any mix of static, pruned and online counts; the online text comes in two parts."""
-    documents, min_count, order = draw(corpora), draw(st.integers(1, 3)), draw(st.sampled_from([2, 3]))
+    """A model and its oracle, with any mix of static, pruned and online counts; the online text
+    comes in two parts.
+    """
+    documents, min_count, order = (
+        draw(corpora),
+        draw(st.integers(1, 3)),
+        draw(st.sampled_from([2, 3])),
+    )
     static = NgramTable.build(documents, VOCAB, min_count=min_count) if documents else None
     online, cut = draw(texts), draw(st.integers(0, 40))
     model = NgramModel(VOCAB, static, online=bool(online), order=order)

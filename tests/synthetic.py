@@ -1,10 +1,24 @@
-"""Random valid traces for tests. They look like runs but measure nothing: never shown in the app as real."""
+"""Random valid traces for tests. They look like runs but measure nothing: never shown in the app as
+real.
+"""
 
 import math
 import random
 from collections.abc import Sequence
 
-from presto.records import Choice, DecodeConfig, Marginals, Method, Piece, Recording, Round, Stages, Trace, Tree, plain
+from presto.records import (
+    Choice,
+    DecodeConfig,
+    Marginals,
+    Method,
+    Piece,
+    Recording,
+    Round,
+    Stages,
+    Trace,
+    Tree,
+    plain,
+)
 
 PLAIN = [
     *(
@@ -24,7 +38,22 @@ PLAIN = [
         "4",
         "8",
     ),
-    *("/", "2", "+", " total", " altogether", ".", ",", "\n", "\n\n", " Natalia", " friends", " to", " so", " answer"),
+    *(
+        "/",
+        "2",
+        "+",
+        " total",
+        " altogether",
+        ".",
+        ",",
+        "\n",
+        "\n\n",
+        " Natalia",
+        " friends",
+        " to",
+        " so",
+        " answer",
+    ),
     *(
         " is",
         ":",
@@ -45,17 +74,54 @@ PLAIN = [
 ]
 PROMPT_IDS = (1, 2, 3)
 HOSTILE: list[Piece] = [
-    *("<b>", "<br>", "%{x}", "<extra></extra>", '<img src=x onerror="window.__xss=1">', "&lt;", "$x$", "\u202e", "\t"),
-    *("</script><script>window.__xss=1</script>", (0xF0, 0x9F), (0x9A, 0x80), " שלום", "مرحبا", "漢字", "🧑‍🚀"),
-    *("${window.__xss=1}", "{{value}}", "\u200b", "\x00", "javascript:1", "<svg/onload=window.__xss=1>", "'\"`"),
+    *(
+        "<b>",
+        "<br>",
+        "%{x}",
+        "<extra></extra>",
+        '<img src=x onerror="window.__xss=1">',
+        "&lt;",
+        "$x$",
+        "\u202e",
+        "\t",
+    ),
+    *(
+        "</script><script>window.__xss=1</script>",
+        (0xF0, 0x9F),
+        (0x9A, 0x80),
+        " שלום",
+        "مرحبا",
+        "漢字",
+        "🧑‍🚀",
+    ),
+    *(
+        "${window.__xss=1}",
+        "{{value}}",
+        "\u200b",
+        "\x00",
+        "javascript:1",
+        "<svg/onload=window.__xss=1>",
+        "'\"`",
+    ),
 ]
 
 
 def _tree(rng: random.Random, budget: int, depth: int, vocabulary: int, root: int) -> Tree:
-    tokens, parents, rank, log_q, log_rho, blind, aligned, level = [root], [-1], [0], [0.0], [0.0], [0.0], [0.0], [0]
+    tokens, parents, rank, log_q, log_rho, blind, aligned, level = (
+        [root],
+        [-1],
+        [0],
+        [0.0],
+        [0.0],
+        [0.0],
+        [0.0],
+        [0],
+    )
     taken: dict[int, set[int]] = {0: set()}
     while len(tokens) <= budget:
-        parent = rng.choice([i for i in range(max(0, len(tokens) - 24), len(tokens)) if level[i] < depth] or [0])
+        parent = rng.choice(
+            [i for i in range(max(0, len(tokens) - 24), len(tokens)) if level[i] < depth] or [0]
+        )
         token = rng.randrange(vocabulary)
         if token in taken[parent]:
             if all(len(t) >= vocabulary for t in taken.values()):
@@ -92,18 +158,31 @@ def _marginals(rng: random.Random, depth: int, vocabulary: int, width: int) -> M
     if not width:
         return Marginals()
     ids = tuple(tuple(rng.sample(range(vocabulary), width)) for _ in range(depth))
-    return Marginals(ids, tuple(tuple(plain(-0.5 - 0.8 * place) for place in range(width)) for _ in range(depth)))
+    return Marginals(
+        ids, tuple(tuple(plain(-0.5 - 0.8 * place) for place in range(width)) for _ in range(depth))
+    )
 
 
 def _round(
-    rng: random.Random, start: int, budget: int, depth: int, vocabulary: int, anchor: int, keep: float, width: int
+    rng: random.Random,
+    start: int,
+    budget: int,
+    depth: int,
+    vocabulary: int,
+    anchor: int,
+    keep: float,
+    width: int,
 ) -> Round:
     exact = rng.randrange(vocabulary) if budget else None
     tree = _tree(rng, budget, depth, vocabulary, anchor if exact is None else exact)
     accepted = _accepted(rng, tree, keep)
-    below = {tree.tokens[i] for i, p in enumerate(tree.parents) if p == (accepted[-1] if accepted else 0)}
+    below = {
+        tree.tokens[i] for i, p in enumerate(tree.parents) if p == (accepted[-1] if accepted else 0)
+    }
     bonus = next((t for t in rng.sample(range(vocabulary), vocabulary) if t not in below), 0)
-    committed = (() if exact is None else (exact,)) + tuple(tree.tokens[i] for i in accepted) + (bonus,)
+    committed = (
+        (() if exact is None else (exact,)) + tuple(tree.tokens[i] for i in accepted) + (bonus,)
+    )
     top = tuple(rng.sample(range(vocabulary), min(5, vocabulary)))
     return Round(
         start=start,
@@ -131,7 +210,9 @@ def trace(
     prompt: str = "How many clips did Natalia sell altogether in April and May?",
     width: int = 0,
 ) -> Trace:
-    """A valid random trace. ``budget=0`` gives autoregressive rounds, ``width`` the marginals' tokens per position."""
+    """A valid random trace. ``budget=0`` gives autoregressive rounds, ``width`` the marginals'
+    tokens per position.
+    """
     rng = random.Random(seed)
     made: list[Round] = []
     anchor, start = 0, len(PROMPT_IDS)

@@ -26,7 +26,7 @@ DEFAULTS = [getattr(DecodeConfig(), name) for name in FIELDS]
 @pytest.fixture(autouse=True)
 def _double(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "PACE", 0.0)
-    monkeypatch.setitem(sys.modules, "presto.runs", serve.double())
+    monkeypatch.setitem(sys.modules, "presto.runs.runner", serve.double())
 
 
 def head(value: dict[str, Any]) -> dict[str, Any]:
@@ -38,7 +38,9 @@ def test_importing_the_page_loads_no_model() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(app.__file__).parent)
 
 
-def start(prompt: str = "hello", visit: Visit | None = None) -> tuple[Visit, Iterator[dict[str, Any]]]:
+def start(
+    prompt: str = "hello", visit: Visit | None = None
+) -> tuple[Visit, Iterator[dict[str, Any]]]:
     visit = visit or Visit()
     number, *_ = live.begin(visit)
     return visit, live.run_live(visit, number, prompt, "smollm2-gated", *DEFAULTS)
@@ -56,8 +58,12 @@ def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
     assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
 
 
-@pytest.mark.parametrize(("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", words.FAILED)])
-def test_a_failed_run_ends_with_one_sentence(prompt: str, text: str, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize(
+    ("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", words.FAILED)]
+)
+def test_a_failed_run_ends_with_one_sentence(
+    prompt: str, text: str, caplog: pytest.LogCaptureFixture
+) -> None:
     visit, run = start(prompt)
     last = list(run)[-1]
     assert head(last)["message"].startswith(text)
@@ -82,7 +88,9 @@ def test_stop_in_the_line_leaves_the_page_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("seen", [0, 2], ids=["in the line", "under way"])
-def test_a_recorded_run_silences_the_live_one(seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_recorded_run_silences_the_live_one(
+    seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     visit, run = start()
@@ -113,13 +121,19 @@ def test_closing_a_run_closes_the_decoding(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize("prompt", ["", "   ", "\n", "\u200b", "a\ud800", "x" * 1_000_000, None, 7])
 def test_bad_prompts_are_refused_before_the_queue(prompt: object) -> None:
     answers = live.check(Visit(), prompt, "smollm2-gated", *DEFAULTS)
-    assert [answer["is_valid"] for answer in answers] == [True, False] + [True] * (1 + len(DEFAULTS))
+    assert [answer["is_valid"] for answer in answers] == [True, False] + [True] * (
+        1 + len(DEFAULTS)
+    )
     assert answers[1]["message"][0].isupper()
 
 
-@pytest.mark.parametrize(("name", "value"), [("budget", 0), ("lam", -1.0), ("scorer", "best"), ("seed", -1)])
+@pytest.mark.parametrize(
+    ("name", "value"), [("budget", 0), ("lam", -1.0), ("scorer", "best"), ("seed", -1)]
+)
 def test_bad_settings_are_refused_by_name(name: str, value: object) -> None:
-    settings = [value if field == name else default for field, default in zip(FIELDS, DEFAULTS, strict=True)]
+    settings = [
+        value if field == name else default for field, default in zip(FIELDS, DEFAULTS, strict=True)
+    ]
     assert name in live.check(Visit(), "hello", "smollm2-gated", *settings)[1]["message"].lower()
 
 
@@ -134,7 +148,9 @@ def test_another_pair_brings_its_facts_and_usual_budget() -> None:
 
 
 def test_good_requests_pass() -> None:
-    assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", "smollm2-gated", *DEFAULTS))
+    assert all(
+        answer["is_valid"] for answer in live.check(Visit(), "hello", "smollm2-gated", *DEFAULTS)
+    )
 
 
 def test_the_api_returns_the_whole_trace() -> None:
@@ -143,19 +159,30 @@ def test_the_api_returns_the_whole_trace() -> None:
     assert trace["finish"] == "length"
 
 
-@pytest.mark.parametrize("arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})])
+@pytest.mark.parametrize(
+    "arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})]
+)
 def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(gr.Error, match=r"^['\"]?[A-Z]"):
         api.decode(*arguments)
 
 
 def test_the_api_compares_lanes_in_order() -> None:
-    traces = api.compare("hello", [{"method": "linear"}, {"method": "presto", "settings": {"scorer": "mixture"}}])
+    traces = api.compare(
+        "hello", [{"method": "linear"}, {"method": "presto", "settings": {"scorer": "mixture"}}]
+    )
     assert [trace["method"] for trace in traces] == ["linear", "presto"]
-    assert [trace["method"] for trace in api.compare("hello")] == ["ar", "linear", "blind", "presto"]
+    assert [trace["method"] for trace in api.compare("hello")] == [
+        "ar",
+        "linear",
+        "blind",
+        "presto",
+    ]
 
 
-@pytest.mark.parametrize("lanes", [[{"method": "ar"}] * 5, [{"method": "fast"}], [{"settings": {}}]])
+@pytest.mark.parametrize(
+    "lanes", [[{"method": "ar"}] * 5, [{"method": "fast"}], [{"settings": {}}]]
+)
 def test_the_api_refuses_bad_lanes_before_decoding(lanes: list[dict[str, Any]]) -> None:
     with pytest.raises(gr.Error, match=r"at most 4|known methods"):
         api.compare("hello", lanes)
@@ -171,18 +198,24 @@ def test_the_api_hands_out_recorded_runs(tmp_path: Path) -> None:
 
 
 def in_a_loop(build: Callable[[], Any]) -> Any:
-    """Call ``build`` inside an event loop of its own: outside of one, Gradio opens loops that it never closes."""
+    """Call ``build`` inside an event loop of its own: outside of one, Gradio opens loops that it
+    never closes.
+    """
 
     async def call() -> Any:
         return build()
 
-    with ThreadPoolExecutor(1) as thread:  # the main thread may already be running Playwright's loop
+    with ThreadPoolExecutor(
+        1
+    ) as thread:  # the main thread may already be running Playwright's loop
         return thread.submit(lambda: asyncio.run(call())).result()
 
 
 def player() -> dict[str, Any]:
     page = in_a_loop(lambda: app.build().get_config_file())
-    parts = [part["props"] for part in page["components"] if part["props"].get("elem_id") == "player"]
+    parts = [
+        part["props"] for part in page["components"] if part["props"].get("elem_id") == "player"
+    ]
     assert len(parts) == 1
     return dict(parts[0]["value"])
 
@@ -215,7 +248,9 @@ def test_a_link_restores_a_recorded_run(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert len(rest) == 1 + len(FIELDS)
 
 
-def test_without_a_link_the_rest_of_the_first_run_follows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_link_the_rest_of_the_first_run_follows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     save(synthetic.recording("First", rounds=4, budget=6), tmp_path / "a.json.gz")
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     begun = player()
@@ -226,7 +261,9 @@ def test_without_a_link_the_rest_of_the_first_run_follows(monkeypatch: pytest.Mo
         assert len(begun["rounds"]) < len(value["rounds"]) == head(begun)["rounds"] == 4
 
 
-def test_without_recordings_nothing_follows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_recordings_nothing_follows(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     assert all(part == gr.skip() for part in app.restore(Request()))  # type: ignore[arg-type]
 
@@ -242,7 +279,10 @@ def test_a_link_restores_prompt_and_settings_without_running() -> None:
 def test_a_finished_run_carries_its_file() -> None:
     _, run = start()
     *_, last = run
-    assert {trace.method for trace in recording_from_json(last["record"]).traces} == {"presto", "linear"}
+    assert {trace.method for trace in recording_from_json(last["record"]).traces} == {
+        "presto",
+        "linear",
+    }
     assert head(last)["link"] == {"prompt": "hello", "system": "smollm2-gated"}
 
 

@@ -1,16 +1,20 @@
-"""What is committed under assets/ is whole: recordings load and replay, the table and the adapter are as described."""
+"""What is committed under assets/ is whole: recordings load and replay, the table and the adapter
+are as described.
+"""
 
 from pathlib import Path
 
 import pytest
 
+from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.catalogue import ASSETS
-from presto.ngram import NgramModel, NgramTable
 from presto.records import Recording, load_recording
-from presto.replay import counterfactual
+from presto.runs.replay import counterfactual
 from viz.results import parse_result
 
-ADAPTER, DRAFTER = (ASSETS / "models" / name for name in ("smollm2-draft-adapter", "smollm2-dflash"))
+ADAPTER, DRAFTER = (
+    ASSETS / "models" / name for name in ("smollm2-draft-adapter", "smollm2-dflash")
+)
 TABLE = ASSETS / "ngram" / "smollm2.npz"
 RESULTS = sorted((ASSETS / "benchmarks").glob("*.json"))
 RUNS = sorted((ASSETS / "runs").glob("*.json.gz"))
@@ -44,7 +48,9 @@ def test_all_lanes_of_a_recording_emit_the_same_text(recording: Recording) -> No
 def test_recorded_rounds_replay_exactly(recording: Recording, table: NgramTable) -> None:
     for trace in recording.traces:
         text = [*trace.prompt_ids, *output(recording, trace.method)]
-        ngram = NgramModel(table.vocab, table, online=trace.config.online_ngram, order=trace.config.order)
+        ngram = NgramModel(
+            table.vocab, table, online=trace.config.online_ngram, order=trace.config.order
+        )
         seen = 0
         for round_ in trace.rounds:
             root = round_.start if round_.exact is not None else round_.start - 1

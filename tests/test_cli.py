@@ -11,17 +11,31 @@ import pytest
 from presto.records import load_recording, load_trace
 
 pytestmark = pytest.mark.weights
-DECODE_KEYS = {"text", "token_ids", "tau", "rounds", "seconds", "tokens_per_second", "stages", "finish"}
+DECODE_KEYS = {
+    "text",
+    "token_ids",
+    "tau",
+    "rounds",
+    "seconds",
+    "tokens_per_second",
+    "stages",
+    "finish",
+}
 
 
 def presto(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command, one = [sys.executable, "-m", "presto", *arguments], os.environ | {"OMP_NUM_THREADS": "1"}
+    command, one = (
+        [sys.executable, "-m", "presto", *arguments],
+        os.environ | {"OMP_NUM_THREADS": "1"},
+    )
     return subprocess.run(command, capture_output=True, text=True, check=False, env=one)
 
 
 def test_decode_prints_the_documented_object_and_saves_the_trace(tmp_path: Path) -> None:
     file = tmp_path / "run.json.gz"
-    result = presto("decode", "What is 2 + 3?", "--max-new-tokens", "12", "--trace", str(file), "--json")
+    result = presto(
+        "decode", "What is 2 + 3?", "--max-new-tokens", "12", "--trace", str(file), "--json"
+    )
     assert result.returncode == 0, result.stderr
     assert "Warning" not in result.stderr
     printed = json.loads(result.stdout)
@@ -65,7 +79,8 @@ def test_bench_writes_the_documented_file(tmp_path: Path) -> None:
     assert list(methods) == ["ar", "linear", "blind", "presto"]
     for row in methods.values():
         assert row.keys() >= {
-            "tau_macro", "tau_micro", "histogram", "tokens_per_second", "ratio_to_ar", "ratio_to_linear", "stages",
+            "tau_macro", "tau_micro", "histogram", "tokens_per_second", "ratio_to_ar",
+            "ratio_to_linear", "stages",
             "equal_to_ar",
         }  # fmt: skip
         assert row["equal_to_ar"][1] == 2
@@ -74,9 +89,16 @@ def test_bench_writes_the_documented_file(tmp_path: Path) -> None:
 
 def test_record_makes_a_recording(tmp_path: Path) -> None:
     out = tmp_path / "run.json.gz"
-    result = presto("record", "Say hello.", "--out", str(out), "--title", "Hello", "--max-new-tokens", "8")
+    result = presto(
+        "record", "Say hello.", "--out", str(out), "--title", "Hello", "--max-new-tokens", "8"
+    )
     assert result.returncode == 0, result.stderr
-    assert [trace.method for trace in load_recording(out).traces] == ["presto", "linear", "blind", "ar"]
+    assert [trace.method for trace in load_recording(out).traces] == [
+        "presto",
+        "linear",
+        "blind",
+        "ar",
+    ]
 
 
 def test_ngram_build_from_text(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""What other settings would have committed at a run's states equals what live runs of them commit there."""
+"""What other settings would have committed at a run's states equals what live runs of them commit
+there.
+"""
 
 import random
 from collections.abc import Sequence
@@ -9,19 +11,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.compare import OWN, RIVALS, Rival, counterfactuals, disagreements, lineup, reproduced
-from presto.decode import Run, decode
-from presto.measures import acceptance_length, output_ids
-from presto.ngram import NgramModel, NgramTable
-from presto.protocols import System
+from presto.decoding.loop import Run, decode
+from presto.decoding.protocols import System
+from presto.kernels.ngram import NgramModel, NgramTable
 from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
-from presto.requests import config_for
+from presto.records.measures import acceptance_length, output_ids
+from presto.runs.counterfactuals import (
+    OWN,
+    RIVALS,
+    Rival,
+    counterfactuals,
+    disagreements,
+    lineup,
+    reproduced,
+)
+from presto.runs.requests import config_for
 from tests import synthetic
 from tests.doubles import Scripted, tiny_gated
 from tests.test_dflash import pair
 
 PROMPT = (3, 8, 4, 8)
-TABLE = NgramTable.build([[random.Random(i).randrange(23) for _ in range(60)] for i in range(4)], 23)
+TABLE = NgramTable.build(
+    [[random.Random(i).randrange(23) for _ in range(60)] for i in range(4)], 23
+)
 SYSTEMS: dict[str, System] = {"gated": tiny_gated(5), "dflash": pair()}
 CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, seed=4)
 
@@ -32,7 +44,11 @@ def model(system: System, table: NgramTable | None, config: DecodeConfig) -> Ngr
 
 
 def run(
-    system: System, config: DecodeConfig, table: NgramTable | None = None, method: Method = "presto", most: int = 10**6
+    system: System,
+    config: DecodeConfig,
+    table: NgramTable | None = None,
+    method: Method = "presto",
+    most: int = 10**6,
 ) -> Trace:
     """A recorded run, stopped after ``most`` rounds."""
     config = config_for(method, config)
@@ -58,7 +74,9 @@ def run(
     )
 
 
-def live_round(system: System, trace: Trace, start: int, config: DecodeConfig, table: NgramTable | None) -> Round:
+def live_round(
+    system: System, trace: Trace, start: int, config: DecodeConfig, table: NgramTable | None
+) -> Round:
     """The first round of a run of ``config`` that starts where ``trace`` had ``start`` tokens."""
     prefix = [*PROMPT, *output_ids(trace)][:start]
     config = replace(config, max_new_tokens=config.max_new_tokens - (start - len(PROMPT)))
@@ -85,7 +103,9 @@ def check_against_live_runs(system: System, trace: Trace, table: NgramTable | No
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 @pytest.mark.parametrize("method", ["presto", "linear"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_rivals_equal_live_runs_from_the_same_prefix(name: str, method: Method, temperature: float) -> None:
+def test_rivals_equal_live_runs_from_the_same_prefix(
+    name: str, method: Method, temperature: float
+) -> None:
     system = SYSTEMS[name]
     table = TABLE if system.vocab == TABLE.vocab else None
     trace = run(system, replace(CONFIG, temperature=temperature), table, method)
@@ -114,7 +134,9 @@ def test_a_runs_own_settings_are_reproduced(changes: dict[str, Any]) -> None:
 
 
 def scripted(salt: int, exact: bool, eos: int) -> Scripted:
-    """A target that is a hash of the last two tokens, and a drafter that is right three times in four."""
+    """A target that is a hash of the last two tokens, and a drafter that is right three times in
+    four.
+    """
 
     def choose(prefix: Sequence[int]) -> int:
         return random.Random(f"{salt} {list(prefix[-2:])}").randrange(12)
@@ -141,10 +163,19 @@ def scripted(salt: int, exact: bool, eos: int) -> Scripted:
     cap=st.integers(1, 20),
 )
 def test_rivals_equal_live_runs_for_any_drafter_and_end(
-    salt: int, exact: bool, eos: int, most: int, temperature: float, scorer: str, search: str, cap: int
+    salt: int,
+    exact: bool,
+    eos: int,
+    most: int,
+    temperature: float,
+    scorer: str,
+    search: str,
+    cap: int,
 ) -> None:
     system = scripted(salt, exact, eos)
-    config = replace(CONFIG, temperature=temperature, scorer=scorer, search=search, max_new_tokens=cap)
+    config = replace(
+        CONFIG, temperature=temperature, scorer=scorer, search=search, max_new_tokens=cap
+    )
     trace = run(system, config, most=most)
     assert reproduced(trace, None, system.vocab)
     check_against_live_runs(system, trace, None)
@@ -154,7 +185,9 @@ def test_rivals_equal_live_runs_for_any_drafter_and_end(
 
 def test_means_of_the_own_settings_are_the_acceptance_length() -> None:
     trace = run(SYSTEMS["gated"], CONFIG, TABLE)
-    own = [rival.committed for rivals in counterfactuals(trace, TABLE) for rival in rivals if rival.own]
+    own = [
+        rival.committed for rivals in counterfactuals(trace, TABLE) for rival in rivals if rival.own
+    ]
     assert sum(own) / len(own) == acceptance_length(trace)
 
 
@@ -184,7 +217,11 @@ def test_settings_are_cut_to_the_recorded_candidates() -> None:
 def test_the_lineup_has_the_runs_own_settings_once() -> None:
     assert list(lineup(DecodeConfig())) == list(RIVALS)
     odd = lineup(DecodeConfig(lam=0.3))
-    assert (list(odd), odd[OWN], odd["pmi"]) == ([OWN, *RIVALS], DecodeConfig(lam=0.3), DecodeConfig())
+    assert (list(odd), odd[OWN], odd["pmi"]) == (
+        [OWN, *RIVALS],
+        DecodeConfig(lam=0.3),
+        DecodeConfig(),
+    )
     linear = config_for("linear", DecodeConfig(budget=64))
     assert lineup(linear)["linear"] == linear
     assert lineup(linear)["pmi"] == DecodeConfig(budget=64)
@@ -192,7 +229,9 @@ def test_the_lineup_has_the_runs_own_settings_once() -> None:
     assert lineup(DecodeConfig())["dart"].beam_width == 20
 
 
-@pytest.mark.parametrize("changes", [{"draft_length": 4}, {"seed": 1}, {"static_ngram": False}], ids=str)
+@pytest.mark.parametrize(
+    "changes", [{"draft_length": 4}, {"seed": 1}, {"static_ngram": False}], ids=str
+)
 def test_rivals_that_no_replay_can_follow_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"'x' changes {next(iter(changes))}"):
         counterfactuals(synthetic.trace(), TABLE, {"x": changes})
@@ -209,7 +248,10 @@ def test_an_unknown_or_small_vocabulary_is_refused() -> None:
 def test_disagreements_are_rounds_of_different_length() -> None:
     trace = synthetic.trace(rounds=3)
     tree = Tree((1,))
-    rows = [tuple(Rival(name, tree, (), count) for name, count in (("a", 2), ("b", other))) for other in (2, 3)]
+    rows = [
+        tuple(Rival(name, tree, (), count) for name, count in (("a", 2), ("b", other)))
+        for other in (2, 3)
+    ]
     assert disagreements(trace, [rows[0], rows[1], ()], "a", "b") == [1]
     assert disagreements(trace, [rows[1], (), rows[1]], "b", "a") == [0, 2]
     with pytest.raises(ValueError, match="no setting named 'c' was compared; there are a, b"):
@@ -223,4 +265,6 @@ def test_marginals_are_not_needed_where_the_exact_token_ends_the_run() -> None:
     assert [len(round_.committed) for round_ in trace.rounds] == [1]
     last = replace(trace.rounds[0], marginals=Marginals(((1, 2),), ((-0.5, -1.5),)))
     (rivals,) = counterfactuals(replace(trace, rounds=(last,)), None, vocab=12)
-    assert {(rival.tree.tokens, rival.accepted, rival.committed) for rival in rivals} == {((last.exact,), (), 1)}
+    assert {(rival.tree.tokens, rival.accepted, rival.committed) for rival in rivals} == {
+        ((last.exact,), (), 1)
+    }

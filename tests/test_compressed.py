@@ -1,4 +1,6 @@
-"""Static files are compressed once: what a client unpacks is the file, and nothing else is touched."""
+"""Static files are compressed once: what a client unpacks is the file, and nothing else is
+touched.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -59,7 +61,9 @@ def served(tmp_path: Path) -> tuple[TestClient, Seen]:
     return TestClient(Starlette(routes=folders, middleware=chain)), seen
 
 
-@pytest.mark.parametrize(("accepts", "encoding"), [("gzip, br", "br"), ("gzip", "gzip"), ("br;q=0, gzip", "gzip")])
+@pytest.mark.parametrize(
+    ("accepts", "encoding"), [("gzip, br", "br"), ("gzip", "gzip"), ("br;q=0, gzip", "gzip")]
+)
 def test_a_file_is_asked_for_once_and_arrives_whole_every_time(
     served: tuple[TestClient, Seen], accepts: str, encoding: str
 ) -> None:

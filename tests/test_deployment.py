@@ -1,4 +1,6 @@
-"""What a deployment reads: the Space's front matter and the Dockerfile, held against the project itself."""
+"""What a deployment reads: the Space's front matter and the Dockerfile, held against the project
+itself.
+"""
 
 import os
 import re
@@ -37,7 +39,9 @@ def requirement(name: str) -> Requirement:
 def test_the_space_runs_what_the_project_requires(front: dict[str, Any]) -> None:
     assert front["sdk"] == "gradio"
     assert front["sdk_version"] in requirement("gradio").specifier
-    assert Version(front["sdk_version"]) <= Version(version("gradio")), "a version that exists, and that is tested"
+    assert Version(front["sdk_version"]) <= Version(version("gradio")), (
+        "a version that exists, and that is tested"
+    )
     assert front["python_version"] == "3.12"
     assert (ROOT / front["app_file"]).is_file()
     assert front["suggested_hardware"] in {hardware.value for hardware in SpaceHardware}
@@ -50,14 +54,21 @@ def test_the_space_card_is_complete(front: dict[str, Any]) -> None:
     assert "arxiv:2607.22634" in front["tags"]
     assert "thumbnail" not in front or (ROOT / front["thumbnail"]).is_file()
     hub = {source for spec in PAIRS.values() for source in (spec.target, spec.drafter)}
-    assert {source for source in hub if source != EMBEDDED and source.count("/") == 1} <= set(front["models"])
+    assert {source for source in hub if source != EMBEDDED and source.count("/") == 1} <= set(
+        front["models"]
+    )
 
 
 def steps(lines: list[str]) -> list[list[str]]:
-    """What Python is asked to do, one command after another, without flags that only choose how loud or cached."""
+    """What Python is asked to do, one command after another, without flags that only choose how
+    loud or cached.
+    """
     quiet = {"--quiet", "--no-cache-dir", "--disable-pip-version-check"}
     commands = [shlex.split(line) for line in lines]
-    starts = [next((i for i, word in enumerate(words) if re.search(r"python3?$", word)), None) for words in commands]
+    starts = [
+        next((i for i, word in enumerate(words) if re.search(r"python3?$", word)), None)
+        for words in commands
+    ]
     return [
         [word for word in words[start + 1 :] if word not in quiet]
         for words, start in zip(commands, starts, strict=True)
@@ -74,7 +85,11 @@ def test_the_image_takes_the_steps_of_make_run() -> None:
         check=True,
     )
     run = [line.split("||")[-1].strip() for line in made.stdout.splitlines()]
-    docker = [line.removeprefix("RUN ") for line in DOCKERFILE.splitlines() if re.match(r"RUN \S*python", line)]
+    docker = [
+        line.removeprefix("RUN ")
+        for line in DOCKERFILE.splitlines()
+        if re.match(r"RUN \S*python", line)
+    ]
     (serve,) = re.findall(r"^CMD \[(.*)\]$", DOCKERFILE, flags=re.MULTILINE)
     expected = [[word.replace(".none", ".venv") for word in step] for step in steps(run)]
     assert steps([*docker, serve.replace(",", " ")]) == expected
@@ -84,7 +99,9 @@ def test_the_image_takes_the_steps_of_make_run() -> None:
 def test_the_image_serves_without_privileges() -> None:
     assert "USER 1000" in DOCKERFILE
     assert DOCKERFILE.rindex("USER 1000") < DOCKERFILE.index("COPY")
-    assert all("--chown=1000" in line for line in DOCKERFILE.splitlines() if line.startswith("COPY"))
+    assert all(
+        "--chown=1000" in line for line in DOCKERFILE.splitlines() if line.startswith("COPY")
+    )
     assert "EXPOSE 7860" in DOCKERFILE
     assert "HEALTHCHECK" in DOCKERFILE
     for source in re.findall(r"^COPY \S+ (\S+)", DOCKERFILE, flags=re.MULTILINE):
@@ -93,14 +110,25 @@ def test_the_image_serves_without_privileges() -> None:
 
 def sources() -> set[tuple[str, int]]:
     """Every file that the app may read, with the time of its last change."""
-    files = [path for folder in ("presto", "ui", "viz", "assets") for path in (ROOT / folder).rglob("*")]
-    return {(str(path), path.stat().st_mtime_ns) for path in (*files, *ROOT.iterdir()) if path.is_file()}
+    files = [
+        path for folder in ("presto", "ui", "viz", "assets") for path in (ROOT / folder).rglob("*")
+    ]
+    return {
+        (str(path), path.stat().st_mtime_ns) for path in (*files, *ROOT.iterdir()) if path.is_file()
+    }
 
 
 @pytest.mark.weights
 def test_the_app_serves_with_a_read_only_root(tmp_path: Path) -> None:
-    image = dict(word.split("=", 1) for word in re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE).group(1).split())  # type: ignore[union-attr]
-    temporary = {name: value.replace("/tmp", str(tmp_path), 1) for name, value in image.items() if "/tmp" in value}
+    image = dict(
+        word.split("=", 1)
+        for word in re.search(r"^ENV (.*)$", DOCKERFILE, re.MULTILINE).group(1).split()
+    )  # type: ignore[union-attr]
+    temporary = {
+        name: value.replace("/tmp", str(tmp_path), 1)
+        for name, value in image.items()
+        if "/tmp" in value
+    }
     assert temporary.keys() == {"HF_HOME", "GRADIO_TEMP_DIR", "NUMBA_CACHE_DIR"}
     settings = temporary | {
         "HOME": "/proc/none",  # not even root may write there

@@ -6,7 +6,7 @@ import resource
 import pytest
 import torch
 
-from presto.device import dtype_name, keep_freed_memory, pick_dtype
+from presto.models.device import dtype_name, keep_freed_memory, pick_dtype
 
 
 def test_dtypes_by_name() -> None:
@@ -14,7 +14,9 @@ def test_dtypes_by_name() -> None:
     assert pick_dtype("float32", cpu) == torch.float32
     assert pick_dtype("auto", torch.device("cuda")) == torch.bfloat16
     assert dtype_name(torch.bfloat16) == "bfloat16"
-    with pytest.raises(ValueError, match="dtype must be one of auto, float32, bfloat16; got 'int4'"):
+    with pytest.raises(
+        ValueError, match="dtype must be one of auto, float32, bfloat16; got 'int4'"
+    ):
         pick_dtype("int4", cpu)
 
 

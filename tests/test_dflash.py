@@ -1,4 +1,6 @@
-"""DFlash drafters: the public layout, an independent plain implementation, and lossless decoding."""
+"""DFlash drafters: the public layout, an independent plain implementation, and lossless
+decoding.
+"""
 
 import json
 import math
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from presto.decode import autoregressive, decode
+from presto.decoding.loop import autoregressive, decode
 from presto.models.backbone import Backbone
 from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
 from presto.records import DecodeConfig
@@ -67,7 +69,9 @@ def rotate(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
 
 
 def plain_draft(prefix: list[int], masks: int) -> torch.Tensor:
-    """The drafter's logits after ``prefix``, from the description alone: no cache, loops over heads."""
+    """The drafter's logits after ``prefix``, from the description alone: no cache, loops over
+    heads.
+    """
     weights = {name: tensor.double() for name, tensor in SYSTEM.drafter.state_dict().items()}
     model = SYSTEM.backbone.model
     context_ids = torch.tensor([prefix[:-1]])
@@ -78,15 +82,24 @@ def plain_draft(prefix: list[int], masks: int) -> torch.Tensor:
     known = len(context)
     positions = torch.arange(known + len(x)).double()
     for i in range(2):
-        w = {name.split(f"layers.{i}.")[1]: t for name, t in weights.items() if name.startswith(f"layers.{i}.")}
+        w = {
+            name.split(f"layers.{i}.")[1]: t
+            for name, t in weights.items()
+            if name.startswith(f"layers.{i}.")
+        }
         rows = rms(x, w["input_layernorm.weight"])
         both = torch.cat([context, rows])
-        q = rms((rows @ w["self_attn.q_proj.weight"].T).view(-1, 4, 8), w["self_attn.q_norm.weight"])
-        k = rms((both @ w["self_attn.k_proj.weight"].T).view(-1, 2, 8), w["self_attn.k_norm.weight"])
+        q = rms(
+            (rows @ w["self_attn.q_proj.weight"].T).view(-1, 4, 8), w["self_attn.q_norm.weight"]
+        )
+        k = rms(
+            (both @ w["self_attn.k_proj.weight"].T).view(-1, 2, 8), w["self_attn.k_norm.weight"]
+        )
         v = (both @ w["self_attn.v_proj.weight"].T).view(-1, 2, 8)
         q, k = rotate(q, positions[known:]), rotate(k, positions)
         heads = [
-            torch.softmax(q[:, h] @ k[:, h // 2].T / math.sqrt(8), -1) @ v[:, h // 2] for h in range(4)
+            torch.softmax(q[:, h] @ k[:, h // 2].T / math.sqrt(8), -1) @ v[:,
+            h // 2] for h in range(4)
         ]  # fmt: skip
         x = x + torch.cat(heads, -1) @ w["self_attn.o_proj.weight"].T
         rows = rms(x, w["post_attention_layernorm.weight"])
@@ -99,9 +112,15 @@ def test_the_default_rope_of_the_plain_implementation_is_the_configurations() ->
     assert sizes(1).rope_parameters["rope_theta"] == 10000.0
 
 
-def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(system: DFlashSystem) -> None:
+def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(
+    system: DFlashSystem,
+) -> None:
     prompt = [3, 9, 4, 12, 7]
-    rounds = list(decode(system, prompt, DecodeConfig(max_new_tokens=16, budget=6, draft_length=5, top_k=VOCAB)))
+    rounds = list(
+        decode(
+            system, prompt, DecodeConfig(max_new_tokens=16, budget=6, draft_length=5, top_k=VOCAB)
+        )
+    )
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
     for round_ in rounds:
         if not round_.marginals.token_ids:
@@ -109,9 +128,14 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(system:
         with torch.no_grad():
             logits = plain_draft(text[: round_.start], len(round_.marginals.token_ids))
         expected = torch.log_softmax(logits, -1)
-        for row, (ids, log_q) in enumerate(zip(round_.marginals.token_ids, round_.marginals.log_q, strict=True)):
+        for row, (ids, log_q) in enumerate(
+            zip(round_.marginals.token_ids, round_.marginals.log_q, strict=True)
+        ):
             torch.testing.assert_close(
-                torch.tensor(log_q, dtype=torch.float64), expected[row, list(ids)], atol=1e-4, rtol=0
+                torch.tensor(log_q, dtype=torch.float64),
+                expected[row, list(ids)],
+                atol=1e-4,
+                rtol=0,
             )
 
 
@@ -124,13 +148,25 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(system:
     temperature=st.sampled_from((0.0, 0.9)),
 )
 def test_lossless(
-    system: DFlashSystem, prompt: list[int], scorer: str, search: str, budget: int, temperature: float
+    system: DFlashSystem,
+    prompt: list[int],
+    scorer: str,
+    search: str,
+    budget: int,
+    temperature: float,
 ) -> None:
     config = DecodeConfig(
-        scorer=scorer, search=search, budget=budget, temperature=temperature, max_new_tokens=18, draft_length=5
+        scorer=scorer,
+        search=search,
+        budget=budget,
+        temperature=temperature,
+        max_new_tokens=18,
+        draft_length=5,
     )  # type: ignore[arg-type]
     ours = [token for round_ in decode(system, prompt, config) for token in round_.committed]
-    assert ours == [token for round_ in autoregressive(system, prompt, config) for token in round_.committed]
+    assert ours == [
+        token for round_ in autoregressive(system, prompt, config) for token in round_.committed
+    ]
 
 
 def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) -> None:
@@ -141,8 +177,10 @@ def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) ->
     assert config["dflash_config"] == {"mask_token_id": 28, "target_layer_ids": [0, 2]}
     tensors = load_file(tmp_path / "model.safetensors")
     layer = {
-        "input_layernorm", "post_attention_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
-        "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj",
+        "input_layernorm", "post_attention_layernorm", "self_attn.q_proj", "self_attn.k_proj",
+        "self_attn.v_proj",
+        "self_attn.o_proj", "self_attn.q_norm", "self_attn.k_norm", "mlp.gate_proj",
+        "mlp.up_proj", "mlp.down_proj",
     }  # fmt: skip
     names = {f"layers.{i}.{part}.weight" for i in range(2) for part in layer}
     assert tensors.keys() == names | {"fc.weight", "hidden_norm.weight", "norm.weight"}
@@ -155,19 +193,29 @@ def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) ->
 @pytest.mark.parametrize(("hidden", "inner"), [(2560, 9728), (4096, 12288)])  # Qwen3-4B and -8B
 def test_the_true_shapes_without_allocating(hidden: int, inner: int) -> None:
     config = Qwen3Config(
-        hidden_size=hidden, intermediate_size=inner, num_hidden_layers=5, num_attention_heads=32, num_key_value_heads=8,
+        hidden_size=hidden, intermediate_size=inner, num_hidden_layers=5, num_attention_heads=32,
+        num_key_value_heads=8,
         head_dim=128, vocab_size=151936,
     )  # fmt: skip
     with torch.device("meta"):
         drafter = DFlashDrafter(DFlashConfig(16, 36, 151669, (1, 9, 17, 25, 33), config))
-    expected = {"fc.weight": (hidden, 5 * hidden), "hidden_norm.weight": (hidden,), "norm.weight": (hidden,)}
+    expected = {
+        "fc.weight": (hidden, 5 * hidden),
+        "hidden_norm.weight": (hidden,),
+        "norm.weight": (hidden,),
+    }
     for i in range(5):
-        expected |= {f"layers.{i}.{name}.weight": (hidden,) for name in ("input_layernorm", "post_attention_layernorm")}
+        expected |= {
+            f"layers.{i}.{name}.weight": (hidden,)
+            for name in ("input_layernorm", "post_attention_layernorm")
+        }
         expected |= {f"layers.{i}.self_attn.{name}_norm.weight": (128,) for name in "qk"}
         expected |= {f"layers.{i}.self_attn.{name}_proj.weight": (1024, hidden) for name in "kv"}
         expected |= {f"layers.{i}.self_attn.q_proj.weight": (4096, hidden)}
         expected |= {f"layers.{i}.self_attn.o_proj.weight": (hidden, 4096)}
-        expected |= {f"layers.{i}.mlp.{name}_proj.weight": (inner, hidden) for name in ("gate", "up")}
+        expected |= {
+            f"layers.{i}.mlp.{name}_proj.weight": (inner, hidden) for name in ("gate", "up")
+        }
         expected |= {f"layers.{i}.mlp.down_proj.weight": (hidden, inner)}
     assert {name: tuple(tensor.shape) for name, tensor in drafter.state_dict().items()} == expected
 

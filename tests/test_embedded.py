@@ -9,7 +9,7 @@ from presto.benchmarks.equality import decoded, generate
 from presto.models.catalogue import EMBEDDED, PAIRS
 from presto.models.registry import Pair, load
 from presto.records import DecodeConfig, Method
-from presto.runs import finished
+from presto.runs.runner import finished
 
 pytestmark = pytest.mark.weights
 PROMPTS = (
@@ -17,10 +17,14 @@ PROMPTS = (
     'def is_even(n: int) -> bool:\n    """Return whether n is even."""\n',
 )
 CONFIG = DecodeConfig(max_new_tokens=32)
-SHORT = replace(CONFIG, max_new_tokens=20, budget=8, draft_length=5)  # a mask row for each node makes passes long
+SHORT = replace(
+    CONFIG, max_new_tokens=20, budget=8, draft_length=5
+)  # a mask row for each node makes passes long
 
 
-@pytest.fixture(scope="module", params=[name for name, spec in PAIRS.items() if spec.target == EMBEDDED])
+@pytest.fixture(
+    scope="module", params=[name for name, spec in PAIRS.items() if spec.target == EMBEDDED]
+)
 def pair(request: pytest.FixtureRequest) -> Pair:
     return load(request.param, "float32")
 

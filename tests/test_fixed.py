@@ -1,4 +1,6 @@
-"""Padded passes compute what free ones do, and a recorded pass is fed and read through its own storage."""
+"""Padded passes compute what free ones do, and a recorded pass is fed and read through its own
+storage.
+"""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -10,9 +12,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.decode import autoregressive, decode
-from presto.device import may_record
+from presto.decoding.loop import autoregressive, decode
 from presto.models import fixed
+from presto.models.device import may_record
 from presto.models.fixed import Recording, Shapes
 from presto.models.nemotron import NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
@@ -23,7 +25,9 @@ from tests.test_dflash import pair
 from tests.test_nemotron import write_checkpoint
 
 
-@pytest.fixture(scope="module", params=["gated", "quadratic", "dflash", "nemotron", "nemotron-quadratic"])
+@pytest.fixture(
+    scope="module", params=["gated", "quadratic", "dflash", "nemotron", "nemotron-quadratic"]
+)
 def system(
     request: pytest.FixtureRequest, device: torch.device, tmp_path_factory: pytest.TempPathFactory
 ) -> TargetSystem:
@@ -48,7 +52,9 @@ def free_again(system: TargetSystem, monkeypatch: pytest.MonkeyPatch) -> Iterato
 
 
 def replayed(function: Callable[..., Any], inputs: Any) -> tuple[Callable[[], None], Any]:
-    """A recording without a GPU: reads the inputs' storage and writes the outputs' when it is replayed."""
+    """A recording without a GPU: reads the inputs' storage and writes the outputs' when it is
+    replayed.
+    """
     outputs = tuple(tensor.clone() for tensor in function(*inputs))
 
     def replay() -> None:
@@ -58,7 +64,9 @@ def replayed(function: Callable[..., Any], inputs: Any) -> tuple[Callable[[], No
     return replay, outputs
 
 
-def run(system: TargetSystem, shapes: Shapes, prompt: list[int], config: DecodeConfig) -> list[Round]:
+def run(
+    system: TargetSystem, shapes: Shapes, prompt: list[int], config: DecodeConfig
+) -> list[Round]:
     system.backbone.shapes = shapes
     return list(decode(system, prompt, config))  # type: ignore[arg-type]
 
@@ -75,7 +83,9 @@ def text(rounds: list[Round]) -> list[int]:
     temperature=st.sampled_from((0.0, 0.9)),
     draft_length=st.integers(1, 5),
 )
-def test_padded_rounds_are_free_rounds(system: TargetSystem, prompt: list[int], **settings_: Any) -> None:
+def test_padded_rounds_are_free_rounds(
+    system: TargetSystem, prompt: list[int], **settings_: Any
+) -> None:
     config = DecodeConfig(max_new_tokens=16, **settings_)
     plain, padded = run(system, "free", prompt, config), run(system, "padded", prompt, config)
     assert [(r.tree.tokens, r.accepted, r.committed) for r in padded] == [
@@ -85,12 +95,16 @@ def test_padded_rounds_are_free_rounds(system: TargetSystem, prompt: list[int], 
         assert ours.log_p == pytest.approx(theirs.log_p, abs=2e-5)
 
 
-def test_recorded_rounds_are_free_rounds(system: TargetSystem, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_rounds_are_free_rounds(
+    system: TargetSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recorded: list[Any] = []
     really = fixed.record if system.device.type == "cuda" else replayed
     monkeypatch.setattr(fixed, "record", lambda *given: recorded.append(given) or really(*given))
     config = DecodeConfig(max_new_tokens=60, budget=9, draft_length=4)
-    assert text(run(system, "recorded", [3, 7, 5], config)) == text(run(system, "free", [3, 7, 5], config))
+    assert text(run(system, "recorded", [3, 7, 5], config)) == text(
+        run(system, "free", [3, 7, 5], config)
+    )
     assert recorded
     assert not Recording.refused
     reference = list(autoregressive(system, [3, 7, 5], config))  # type: ignore[arg-type]
@@ -98,13 +112,20 @@ def test_recorded_rounds_are_free_rounds(system: TargetSystem, monkeypatch: pyte
 
 
 def test_shapes_repeat(system: TargetSystem) -> None:
-    """Few shapes in a run, so that recordings pay: draft, verify and prefill, shorter ones at the end."""
+    """Few shapes in a run, so that recordings pay: draft, verify and prefill, shorter ones at the
+    end.
+    """
     seen = set()
     system.backbone.shapes = "padded"
     hook = system.backbone.decoder.register_forward_pre_hook(
-        lambda _, __, given: seen.add((given["inputs_embeds"].shape, given["attention_mask"].shape)), with_kwargs=True
+        lambda _, __, given: seen.add(
+            (given["inputs_embeds"].shape, given["attention_mask"].shape)
+        ),
+        with_kwargs=True,
     )
-    rounds = list(decode(system, [3, 7, 5], DecodeConfig(max_new_tokens=120, budget=9, draft_length=4)))  # type: ignore[arg-type]
+    rounds = list(
+        decode(system, [3, 7, 5], DecodeConfig(max_new_tokens=120, budget=9, draft_length=4))
+    )  # type: ignore[arg-type]
     hook.remove()
     assert len(rounds) > 10
     assert len(seen) <= 6
@@ -122,11 +143,14 @@ def test_a_device_that_cannot_record_is_named_once_and_runs_on(
         ours = run(system, "recorded", [3, 7, 5], config)
     assert text(ours) == text(run(system, "free", [3, 7, 5], config))
     assert [record.message for record in caplog.records] == [
-        "CUDA graphs do not work here, passes run without them: operation not permitted when stream is capturing"
+        "CUDA graphs do not work here, passes run without them: operation not permitted when "
+        "stream is capturing"
     ]
 
 
-def test_recording_must_be_asked_for_and_never_happens_on_zerogpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recording_must_be_asked_for_and_never_happens_on_zerogpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cuda = torch.device("cuda")
     monkeypatch.delenv("PRESTO_GRAPHS", raising=False)
     monkeypatch.delenv("SPACES_ZERO_GPU", raising=False)

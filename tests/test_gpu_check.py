@@ -11,7 +11,16 @@ from typer.testing import CliRunner
 
 from presto.benchmarks import engine_tests, gpu
 from presto.benchmarks.drawn import geometric, profile
-from presto.benchmarks.gpu import BUDGETS, DRAFTING, SHRUNK_BUDGETS, STAGES, Check, run_check, sound, table
+from presto.benchmarks.gpu import (
+    BUDGETS,
+    DRAFTING,
+    SHRUNK_BUDGETS,
+    STAGES,
+    Check,
+    run_check,
+    sound,
+    table,
+)
 from presto.benchmarks.random_pairs import NEMOTRON_8B, QWEN_8B, dflash_pair, nemotron_pair
 
 CPU = torch.device("cpu")
@@ -40,9 +49,13 @@ def test_every_configuration_is_measured(result: dict) -> None:  # type: ignore[
 def test_float32_is_exact_and_bfloat16_reported(result: dict) -> None:  # type: ignore[type-arg]
     assert sound(result)
     assert {(row["pair"], row["dtype"]) for row in result["lossless"]} == {
-        (pair, dtype) for pair in ("dflash", "nemotron", "nemotron-quadratic") for dtype in ("float32", "bfloat16")
+        (pair, dtype)
+        for pair in ("dflash", "nemotron", "nemotron-quadratic")
+        for dtype in ("float32", "bfloat16")
     }
-    broken = [row | {"equal": row["equal"] - (row["dtype"] == "float32")} for row in result["lossless"]]
+    broken = [
+        row | {"equal": row["equal"] - (row["dtype"] == "float32")} for row in result["lossless"]
+    ]
     assert not sound(result | {"lossless": broken})
     assert not sound(result | {"tests": {"passed": False}})
 
@@ -94,8 +107,13 @@ def test_drawn_lengths_and_drafts_follow_their_laws() -> None:
 
 def test_the_true_sizes_without_allocating() -> None:
     meta = torch.device("meta")
-    qwen, nemotron = dflash_pair(QWEN_8B, meta, torch.bfloat16), nemotron_pair(NEMOTRON_8B, meta, torch.bfloat16)
-    billions = [sum(p.numel() for p in s.backbone.model.parameters()) / 1e9 for s in (qwen, nemotron)]
+    qwen, nemotron = (
+        dflash_pair(QWEN_8B, meta, torch.bfloat16),
+        nemotron_pair(NEMOTRON_8B, meta, torch.bfloat16),
+    )
+    billions = [
+        sum(p.numel() for p in s.backbone.model.parameters()) / 1e9 for s in (qwen, nemotron)
+    ]
     assert billions == pytest.approx([8.19, 8.49], abs=0.01)
     assert sum(p.numel() for p in qwen.drafter.parameters()) / 1e9 == pytest.approx(1.05, abs=0.01)
 

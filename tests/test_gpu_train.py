@@ -1,4 +1,6 @@
-"""`make gpu-train` on a tiny target on the CPU: the same path from self-written text to drafters in pieces."""
+"""`make gpu-train` on a tiny target on the CPU: the same path from self-written text to drafters in
+pieces.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,7 @@ from transformers import AutoTokenizer
 from presto.models import pieces
 from presto.models.dflash import DFlashDrafter
 from presto.models.selfspec import GatedSystem
-from presto.text import Text
+from presto.models.text import Text
 from presto.training import gpu
 from presto.training.adapter import AdapterRecipe
 from presto.training.dflash import DFlashRecipe
@@ -21,7 +23,14 @@ from tests.doubles import tiny_llama
 from tests.test_registry import write_tokenizer
 
 VOCAB = 80
-SHARED = {"steps": 10**6, "documents": 4, "rows": 8, "masks": (2,), "warmup": 1, "head_tokens": VOCAB}
+SHARED = {
+    "steps": 10**6,
+    "documents": 4,
+    "rows": 8,
+    "masks": (2,),
+    "warmup": 1,
+    "head_tokens": VOCAB,
+}
 PLAN = Plan(
     tokens=2000,
     rows=8,
@@ -50,7 +59,10 @@ def trained(text: Text, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_time_ends_the_training_and_both_drafters_load(trained: Path) -> None:
     assert DFlashDrafter.load(trained / DFLASH).config.block_size == 4
-    assert GatedSystem.load("t", tiny_llama(0, VOCAB), frozenset(), trained / ADAPTER).adapter.rank == 2
+    assert (
+        GatedSystem.load("t", tiny_llama(0, VOCAB), frozenset(), trained / ADAPTER).adapter.rank
+        == 2
+    )
     for state in ("dflash.pt", "adapter.pt"):
         saved = torch.load(trained / state, weights_only=True)
         assert 0 < saved["step"] < 10**6

@@ -9,7 +9,17 @@ import presto
 import ui
 import viz
 
-CUDA_ONLY = ("triton", "flash_attn", "bitsandbytes", "xformers", "cupy", "pynvml", "tensorrt", "apex", "deepspeed")
+CUDA_ONLY = (
+    "triton",
+    "flash_attn",
+    "bitsandbytes",
+    "xformers",
+    "cupy",
+    "pynvml",
+    "tensorrt",
+    "apex",
+    "deepspeed",
+)
 
 
 def test_no_module_imports_a_cuda_package() -> None:
@@ -27,5 +37,7 @@ import torch
 assert not torch.cuda.is_initialized()
 """
     environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
     assert result.returncode == 0, result.stderr

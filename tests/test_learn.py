@@ -1,4 +1,6 @@
-"""The learning texts are complete in every language, and the challenges' answers come from the run."""
+"""The learning texts are complete in every language, and the challenges' answers come from
+the run.
+"""
 
 import json
 import re
@@ -7,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from presto.compare import Rival
-from presto.measures import acceptance_length
 from presto.records import Tree
+from presto.records.measures import acceptance_length
+from presto.runs.counterfactuals import Rival
 from tests import synthetic
 from viz.learn import ANSWERS, answers
 
 ASSETS = Path(__file__).parents[1] / "assets"
-TEXTS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ASSETS / "learn").glob("*.json")}
+TEXTS = {
+    path.stem: json.loads(path.read_text(encoding="utf-8"))
+    for path in (ASSETS / "learn").glob("*.json")
+}
 LANES = {trace.method: trace for trace in synthetic.recording(rounds=6).traces}
 
 
@@ -32,7 +37,10 @@ def test_all_languages_have_the_same_parts() -> None:
 
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_tour_of_eight_pages_on_controls_that_exist(language: str) -> None:
-    tour, page = TEXTS[language]["tour"], (ASSETS / "player" / "player.html").read_text(encoding="utf-8")
+    tour, page = (
+        TEXTS[language]["tour"],
+        (ASSETS / "player" / "player.html").read_text(encoding="utf-8"),
+    )
     assert len(tour) == 8
     for one in tour:
         name, value = re.fullmatch(r"\[([\w-]+)=([\w-]+)\]", one["spot"]).groups()  # type: ignore[union-attr]
@@ -42,7 +50,9 @@ def test_a_tour_of_eight_pages_on_controls_that_exist(language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_languages_differ_in_words_only(language: str) -> None:
     for part, key in (("tour", "done"), ("tour", "spot"), ("challenges", "answer")):
-        assert [one[key] for one in TEXTS[language][part]] == [one[key] for one in TEXTS["en"][part]]
+        assert [one[key] for one in TEXTS[language][part]] == [
+            one[key] for one in TEXTS["en"][part]
+        ]
     assert [one["answer"] for one in TEXTS[language]["challenges"]] == list(ANSWERS)
     placeholders = [set(re.findall(r"{\w+}", text)) for text in TEXTS[language]["predict"].values()]
     assert placeholders == [{"{round}"}, {"{count}"}, {"{guess}", "{count}"}, set()]

@@ -23,7 +23,9 @@ configs = st.builds(
 
 
 @given(st.text(min_size=1, max_size=50), st.sampled_from(names()), configs)
-def test_a_live_link_restores_prompt_pair_and_settings(prompt: str, system: str, config: DecodeConfig) -> None:
+def test_a_live_link_restores_prompt_pair_and_settings(
+    prompt: str, system: str, config: DecodeConfig
+) -> None:
     asked = from_query(to_query(prompt, system, config))
     assert (asked.prompt, asked.system, asked.config, asked.problem) == (prompt, system, config, "")
 
@@ -50,7 +52,9 @@ def test_a_recorded_link_names_the_run() -> None:
         ({"lam": "nan"}, "lam"),
     ],
 )
-def test_a_broken_link_keeps_the_prompt_and_names_the_problem(query: dict[str, str], named: str) -> None:
+def test_a_broken_link_keeps_the_prompt_and_names_the_problem(
+    query: dict[str, str], named: str
+) -> None:
     asked = from_query({"prompt": "hi", **query})
     assert asked.prompt == "hi"
     assert named in asked.problem

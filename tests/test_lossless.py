@@ -1,4 +1,6 @@
-"""The main property: speculative output is autoregressive output, whatever drafts, scores and searches."""
+"""The main property: speculative output is autoregressive output, whatever drafts, scores and
+searches.
+"""
 
 import os
 from functools import lru_cache
@@ -8,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.decode import autoregressive, decode
+from presto.decoding.loop import autoregressive, decode
+from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.selfspec import GatedSystem
-from presto.ngram import NgramModel, NgramTable
 from presto.records import DecodeConfig, Round
 from tests.doubles import tiny_gated
 
@@ -58,9 +60,18 @@ prompts = st.lists(st.integers(2, VOCAB - 1), min_size=1, max_size=9).map(tuple)
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
-@given(model=st.integers(0, 7), prompt=prompts, config=configs, static=st.one_of(st.none(), st.integers(0, 3)))
+@given(
+    model=st.integers(0, 7),
+    prompt=prompts,
+    config=configs,
+    static=st.one_of(st.none(), st.integers(0, 3)),
+)
 def test_tree_decoding_emits_the_targets_own_text(
-    device: torch.device, model: int, prompt: tuple[int, ...], config: DecodeConfig, static: int | None
+    device: torch.device,
+    model: int,
+    prompt: tuple[int, ...],
+    config: DecodeConfig,
+    static: int | None,
 ) -> None:
     counts = None if static is None else table(static)
     ngram = NgramModel(VOCAB, counts, online=config.online_ngram, order=config.order)
@@ -87,7 +98,15 @@ def test_greedy_reference_is_transformers_generate(device: torch.device, seed: i
 def test_the_seed_decides_the_sample(device: torch.device) -> None:
     texts = {
         tuple(
-            tokens(list(decode(system(1, device), (2, 3), DecodeConfig(temperature=1.5, seed=seed, max_new_tokens=20))))
+            tokens(
+                list(
+                    decode(
+                        system(1, device),
+                        (2, 3),
+                        DecodeConfig(temperature=1.5, seed=seed, max_new_tokens=20),
+                    )
+                )
+            )
         )
         for seed in range(6)
     }

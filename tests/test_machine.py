@@ -20,7 +20,9 @@ REPO = "Qwen/Qwen3-8B"
 
 
 class Hub:
-    """A double of ``huggingface_hub.snapshot_download``: ``files`` are still to come, then ``folder`` is there."""
+    """A double of ``huggingface_hub.snapshot_download``: ``files`` are still to come, then
+    ``folder`` is there.
+    """
 
     def __init__(self, folder: Path, *files: File, error: Exception | None = None) -> None:
         self.folder, self.files, self.error = folder, files, error
@@ -38,21 +40,30 @@ def disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A cache under ``HF_HOME`` on a disk with 10 GB free."""
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "home" / "hub"))
     usage = namedtuple("usage", "total used free")(100, 90, 10_000_000_000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda place: usage if Path(place).exists() else pytest.fail("no folder"))
+    monkeypatch.setattr(
+        shutil,
+        "disk_usage",
+        lambda place: usage if Path(place).exists() else pytest.fail("no folder"),
+    )
     return tmp_path
 
 
-def test_too_little_disk_is_refused_before_a_byte_is_loaded(monkeypatch: pytest.MonkeyPatch, disk: Path) -> None:
+def test_too_little_disk_is_refused_before_a_byte_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, disk: Path
+) -> None:
     hub = Hub(disk / "0abc", File(12_500_000_000, True), File(5_000_000_000, False))
     monkeypatch.setattr("huggingface_hub.snapshot_download", hub)
     with pytest.raises(
-        WeightsError, match=r"could not be fetched: it needs 12\.5 GB more .*HF_HOME.* 10\.0 GB free\.$"
+        WeightsError,
+        match=r"could not be fetched: it needs 12\.5 GB more .*HF_HOME.* 10\.0 GB free\.$",
     ):
         sources.resolve(REPO)
     assert [call["dry_run"] for call in hub.calls] == [True]
 
 
-def test_only_what_is_missing_counts_so_that_a_download_can_go_on(monkeypatch: pytest.MonkeyPatch, disk: Path) -> None:
+def test_only_what_is_missing_counts_so_that_a_download_can_go_on(
+    monkeypatch: pytest.MonkeyPatch, disk: Path
+) -> None:
     hub = Hub(disk / "0abc", File(16_000_000_000, False), File(2_000_000_000, True))
     monkeypatch.setattr("huggingface_hub.snapshot_download", hub)
     assert sources.resolve(REPO, "v2").label == f"{REPO}@0abc"
@@ -65,7 +76,9 @@ def test_without_the_hub_the_cache_is_used(monkeypatch: pytest.MonkeyPatch, disk
     assert sources.resolve(REPO).folder == disk / "0abc"
 
 
-def test_a_gated_repository_is_refused_before_a_byte_is_loaded(monkeypatch: pytest.MonkeyPatch, disk: Path) -> None:
+def test_a_gated_repository_is_refused_before_a_byte_is_loaded(
+    monkeypatch: pytest.MonkeyPatch, disk: Path
+) -> None:
     hub = Hub(disk, error=GatedRepoError.__new__(GatedRepoError))
     monkeypatch.setattr("huggingface_hub.snapshot_download", hub)
     with pytest.raises(WeightsError, match="accept the terms"):
@@ -73,7 +86,9 @@ def test_a_gated_repository_is_refused_before_a_byte_is_loaded(monkeypatch: pyte
     assert len(hub.calls) == 1
 
 
-def test_a_snapshot_is_here_when_all_its_weights_are(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_snapshot_is_here_when_all_its_weights_are(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr("huggingface_hub.snapshot_download", Hub(tmp_path))
     assert not sources.is_here(REPO)
     parts = ["model-1.safetensors", "model-2.safetensors"]
@@ -84,7 +99,9 @@ def test_a_snapshot_is_here_when_all_its_weights_are(monkeypatch: pytest.MonkeyP
     assert not sources.is_here(REPO)
     (tmp_path / parts[1]).touch()
     assert sources.is_here(REPO)
-    monkeypatch.setattr("huggingface_hub.snapshot_download", Hub(tmp_path, error=LocalEntryNotFoundError("absent")))
+    monkeypatch.setattr(
+        "huggingface_hub.snapshot_download", Hub(tmp_path, error=LocalEntryNotFoundError("absent"))
+    )
     assert not sources.is_here(REPO)
     assert sources.is_here(EMBEDDED)
 
@@ -96,26 +113,35 @@ def test_a_snapshot_is_here_when_all_its_weights_are(monkeypatch: pytest.MonkeyP
             Machine(16, bfloat16=False),
             "it needs a GPU with 23 GB, or 46 GB of memory, and this machine has 16 GB and no",
         ),
-        (Machine(30), "its weights are not here: fetch 18.5 GB with `python -m presto fetch qwen3-8b-dflash`"),
+        (
+            Machine(30),
+            "its weights are not here: fetch 18.5 GB with `python -m presto fetch qwen3-8b-dflash`",
+        ),
         (Machine(15.8, "Tesla T4"), "it needs 23 GB of GPU memory, Tesla T4 has 16 GB"),
         (Machine(80, "H100"), "its weights are not here"),
     ],
 )
-def test_a_pair_that_cannot_run_says_why(monkeypatch: pytest.MonkeyPatch, has: Machine, said: str) -> None:
+def test_a_pair_that_cannot_run_says_why(
+    monkeypatch: pytest.MonkeyPatch, has: Machine, said: str
+) -> None:
     monkeypatch.setattr(machine, "is_here", lambda source: source == EMBEDDED)
     assert said in obstacle(find("qwen3-8b-dflash"), has)
 
 
 def test_embedded_pairs_run_anywhere() -> None:
     small = Machine(2, bfloat16=False)
-    assert [spec.name for spec in PAIRS.values() if spec.target == EMBEDDED and obstacle(spec, small)] == []
+    assert [
+        spec.name for spec in PAIRS.values() if spec.target == EMBEDDED and obstacle(spec, small)
+    ] == []
 
 
 def test_the_page_says_so_and_refuses_before_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "this_machine", lambda: Machine(8))
     assert pair_facts("smollm2-gated").startswith("runs here")
     assert pair_facts("nemotron-8b").startswith("cannot run here: it needs a GPU with 22 GB")
-    with pytest.raises(ValueError, match=r"Nemotron-Labs-Diffusion-8B, .* cannot run here: it needs a GPU"):
+    with pytest.raises(
+        ValueError, match=r"Nemotron-Labs-Diffusion-8B, .* cannot run here: it needs a GPU"
+    ):
         check_request("hello", "nemotron-8b", ())
 
 

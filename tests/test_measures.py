@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from presto.measures import (
+from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
+from presto.records.measures import (
     acceptance_length,
     committed_counts,
     cumulative_pass_ratio,
@@ -17,7 +18,6 @@ from presto.measures import (
     tokens_per_second,
     total_seconds,
 )
-from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
 from tests import synthetic
 
 
@@ -27,7 +27,11 @@ def made(*rounds: tuple[int, float]) -> Trace:
     for count, seconds in rounds:
         stages = Stages(draft=0.4 * seconds, score=0.1 * seconds, verify=0.5 * seconds)
         tree = Tree(tokens=(0,))
-        result.append(Round(start, None, Marginals(), tree, (0.0,), (), Choice(1), (1,) * count, 1.0, 2, stages))
+        result.append(
+            Round(
+                start, None, Marginals(), tree, (0.0,), (), Choice(1), (1,) * count, 1.0, 2, stages
+            )
+        )
         start += count
     return replace(synthetic.trace(rounds=0), rounds=tuple(result))
 
@@ -55,7 +59,10 @@ def test_below_one_stays_below_one() -> None:
 
 
 def test_stops_where_the_baseline_ends() -> None:
-    assert cumulative_speedup(made((2, 1.0), (3, 1.0)), made((2, 2.0))) == [pytest.approx(2.0), None]
+    assert cumulative_speedup(made((2, 1.0), (3, 1.0)), made((2, 2.0))) == [
+        pytest.approx(2.0),
+        None,
+    ]
 
 
 @pytest.mark.parametrize("trace", [made(), made((1, 0.0))], ids=["no round", "no time"])

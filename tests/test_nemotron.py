@@ -1,4 +1,6 @@
-"""Nemotron-Labs-Diffusion: a tiny checkpoint in the public layout, a plain implementation, lossless decoding."""
+"""Nemotron-Labs-Diffusion: a tiny checkpoint in the public layout, a plain implementation, lossless
+decoding.
+"""
 
 import json
 import math
@@ -11,8 +13,14 @@ from hypothesis import strategies as st
 from safetensors.torch import save_file
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
-from presto.decode import autoregressive, decode
-from presto.models.nemotron import LORA_FOLDER, MODEL_TYPE, NemotronSystem, decoder_config, model_key
+from presto.decoding.loop import autoregressive, decode
+from presto.models.nemotron import (
+    LORA_FOLDER,
+    MODEL_TYPE,
+    NemotronSystem,
+    decoder_config,
+    model_key,
+)
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
 from tests.doubles import ancestor_mask
@@ -21,18 +29,26 @@ VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
 ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
 RANK, ALPHA = 3, 12.0
 ROPE = {
-    "rope_type": "yarn", "rope_theta": THETA, "factor": FACTOR, "original_max_position_embeddings": ORIGINAL,
-    "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": BETA,
+    "rope_type": "yarn", "rope_theta": THETA, "factor": FACTOR,
+    "original_max_position_embeddings": ORIGINAL,
+    "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+    "llama_4_scaling_beta": BETA,
 }  # fmt: skip
 
 
 def write_checkpoint(folder: Path) -> dict[str, torch.Tensor]:
-    """A random checkpoint with the public key names and its LoRA folder; returns all tensors in float64."""
+    """A random checkpoint with the public key names and its LoRA folder; returns all tensors in
+    float64.
+    """
     config = {
-        "model_type": MODEL_TYPE, "architectures": ["NemotronLabsDiffusionModel"], "vocab_size": VOCAB,
-        "hidden_size": HIDDEN, "intermediate_size": 40, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
-        "num_key_value_heads": GROUPS, "head_dim": DIM, "max_position_embeddings": 192, "rms_norm_eps": 1e-5,
-        "rope_parameters": ROPE, "tie_word_embeddings": False, "mask_token_id": MASK, "eos_token_id": 11,
+        "model_type": MODEL_TYPE, "architectures": ["NemotronLabsDiffusionModel"],
+        "vocab_size": VOCAB,
+        "hidden_size": HIDDEN, "intermediate_size": 40, "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "num_key_value_heads": GROUPS, "head_dim": DIM, "max_position_embeddings": 192,
+        "rms_norm_eps": 1e-5,
+        "rope_parameters": ROPE, "tie_word_embeddings": False, "mask_token_id": MASK,
+        "eos_token_id": 11,
         "pad_token_id": 11,
     }  # fmt: skip
     folder.mkdir(exist_ok=True)
@@ -42,13 +58,18 @@ def write_checkpoint(folder: Path) -> dict[str, torch.Tensor]:
     shapes["diffusion_head.weight"] = (VOCAB, HIDDEN)
     for i in range(LAYERS):
         layer = f"encoder.layers.{i}."
-        shapes |= {layer + f"{name}.weight": (HIDDEN,) for name in ("input_layernorm", "post_attention_layernorm")}
+        shapes |= {
+            layer + f"{name}.weight": (HIDDEN,)
+            for name in ("input_layernorm", "post_attention_layernorm")
+        }
         shapes |= {layer + "self_attn.q_proj.weight": (HEADS * DIM, HIDDEN)}
         shapes |= {layer + f"self_attn.{name}_proj.weight": (GROUPS * DIM, HIDDEN) for name in "kv"}
         shapes |= {layer + "self_attn.o_proj.weight": (HIDDEN, HEADS * DIM)}
         shapes |= {layer + f"mlp.{name}_proj.weight": (40, HIDDEN) for name in ("gate", "up")}
         shapes |= {layer + "mlp.down_proj.weight": (HIDDEN, 40)}
-    tensors = {name: torch.randn(shape, dtype=torch.float64) * 0.35 for name, shape in shapes.items()}
+    tensors = {
+        name: torch.randn(shape, dtype=torch.float64) * 0.35 for name, shape in shapes.items()
+    }
     save_file(tensors, folder / "model.safetensors")
     lora = {}
     for i in range(LAYERS):
@@ -87,12 +108,17 @@ def yarn_angles(positions: torch.Tensor) -> torch.Tensor:
         return DIM * math.log(ORIGINAL / (rotations * 2 * math.pi)) / (2 * math.log(THETA))
 
     low, high = max(math.floor(dimension(32.0)), 0), min(math.ceil(dimension(1.0)), DIM - 1)
-    ramp = ((torch.arange(DIM // 2, dtype=torch.float64) - low) / max(high - low, 0.001)).clamp(0, 1)
+    ramp = ((torch.arange(DIM // 2, dtype=torch.float64) - low) / max(high - low, 0.001)).clamp(
+        0, 1
+    )
     return positions[:, None] * (plain / FACTOR * ramp + plain * (1 - ramp))
 
 
 def rotate(x: torch.Tensor, angles: torch.Tensor) -> torch.Tensor:
-    cos, sin = angles.cos()[:, None], angles.sin()[:, None]  # mscale = mscale_all_dim: no attention factor
+    cos, sin = (
+        angles.cos()[:, None],
+        angles.sin()[:, None],
+    )  # mscale = mscale_all_dim: no attention factor
     left, right = x[..., : DIM // 2], x[..., DIM // 2 :]
     return torch.cat([left * cos - right * sin, right * cos + left * sin], -1)
 
@@ -102,16 +128,29 @@ def rms(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
 
 
 def plain_logits(
-    tensors: dict[str, torch.Tensor], ids: list[int], positions: list[int], mask: torch.Tensor, adapted: torch.Tensor
+    tensors: dict[str, torch.Tensor],
+    ids: list[int],
+    positions: list[int],
+    mask: torch.Tensor,
+    adapted: torch.Tensor,
 ) -> torch.Tensor:
-    """Logits of a whole sequence at once, from the description: no cache; ``adapted [rows]`` marks LoRA rows."""
+    """Logits of a whole sequence at once, from the description: no cache; ``adapted [rows]`` marks
+    LoRA rows.
+    """
     x = tensors["encoder.embed_tokens.weight"][ids]
     where = torch.tensor(positions, dtype=torch.float64)
     angles, scale = yarn_angles(where), 1 + BETA * torch.log(1 + torch.floor(where / ORIGINAL))
     for i in range(LAYERS):
-        w = {name.split(f"encoder.layers.{i}.")[1]: t for name, t in tensors.items() if f"encoder.layers.{i}." in name}
+        w = {
+            name.split(f"encoder.layers.{i}.")[1]: t
+            for name, t in tensors.items()
+            if f"encoder.layers.{i}." in name
+        }
         rows = rms(x, w["input_layernorm.weight"])
-        q = rotate((rows @ w["self_attn.q_proj.weight"].T).view(-1, HEADS, DIM), angles) * scale[:, None, None]
+        q = (
+            rotate((rows @ w["self_attn.q_proj.weight"].T).view(-1, HEADS, DIM), angles)
+            * scale[:, None, None]
+        )
         k = rotate((rows @ w["self_attn.k_proj.weight"].T).view(-1, GROUPS, DIM), angles)
         v = (rows @ w["self_attn.v_proj.weight"].T).view(-1, GROUPS, DIM)
         heads = []
@@ -119,7 +158,13 @@ def plain_logits(
             scores = (q[:, h] @ k[:, h // 2].T / math.sqrt(DIM)).masked_fill(~mask, -math.inf)
             heads.append(torch.softmax(scores, -1) @ v[:, h // 2])
         mixed = torch.cat(heads, -1)
-        update = mixed @ w["self_attn.o_proj.lora_A.weight"].T @ w["self_attn.o_proj.lora_B.weight"].T * ALPHA / RANK
+        update = (
+            mixed
+            @ w["self_attn.o_proj.lora_A.weight"].T
+            @ w["self_attn.o_proj.lora_B.weight"].T
+            * ALPHA
+            / RANK
+        )
         x = x + mixed @ w["self_attn.o_proj.weight"].T + adapted[:, None] * update
         rows = rms(x, w["post_attention_layernorm.weight"])
         gate = torch.nn.functional.silu(rows @ w["mlp.gate_proj.weight"].T)
@@ -138,10 +183,16 @@ def test_drafts_equal_the_plain_implementation(
     mask[length - 1 :, length - 1 :] = True
     adapted = torch.zeros(rows, dtype=torch.float64)
     adapted[length - 1 :] = 1
-    logits = plain_logits(tensors, [*prefix, *[MASK] * masks], list(range(rows)), mask, adapted)[length:]
-    for row, (ids, log_q) in enumerate(zip(draft.marginals.token_ids, draft.marginals.log_q, strict=True)):
+    logits = plain_logits(tensors, [*prefix, *[MASK] * masks], list(range(rows)), mask, adapted)[
+        length:
+    ]
+    for row, (ids, log_q) in enumerate(
+        zip(draft.marginals.token_ids, draft.marginals.log_q, strict=True)
+    ):
         expected = torch.log_softmax(logits[row], -1)[list(ids)]
-        torch.testing.assert_close(torch.tensor(log_q, dtype=torch.float64), expected, atol=1e-4, rtol=0)
+        torch.testing.assert_close(
+            torch.tensor(log_q, dtype=torch.float64), expected, atol=1e-4, rtol=0
+        )
 
 
 @pytest.mark.parametrize("length", [5, 30])
@@ -158,10 +209,14 @@ def test_verification_equals_the_plain_implementation(
     for node, parent in enumerate(tree.parents[1:], start=1):
         depth[node] = depth[parent] + 1
     positions = [*range(length - 1), *(length - 1 + d for d in depth)]
-    logits = plain_logits(tensors, [*prefix[:-1], *tree.tokens], positions, mask, torch.zeros(rows).double())
+    logits = plain_logits(
+        tensors, [*prefix[:-1], *tree.tokens], positions, mask, torch.zeros(rows).double()
+    )
     log_p = torch.log_softmax(logits[length - 1 :], -1)
     for node, parent in enumerate(tree.parents[1:], start=1):
-        assert round_.log_p[node] == pytest.approx(float(log_p[parent, tree.tokens[node]]), abs=1e-4)
+        assert round_.log_p[node] == pytest.approx(
+            float(log_p[parent, tree.tokens[node]]), abs=1e-4
+        )
 
 
 @settings(max_examples=60, deadline=None)
@@ -171,16 +226,24 @@ def test_verification_equals_the_plain_implementation(
     budget=st.integers(1, 12),
     temperature=st.sampled_from((0.0, 0.9)),
 )
-def test_lossless(system: NemotronSystem, prompt: list[int], scorer: str, budget: int, temperature: float) -> None:
-    config = DecodeConfig(scorer=scorer, budget=budget, temperature=temperature, max_new_tokens=16, draft_length=6)  # type: ignore[arg-type]
+def test_lossless(
+    system: NemotronSystem, prompt: list[int], scorer: str, budget: int, temperature: float
+) -> None:
+    config = DecodeConfig(
+        scorer=scorer, budget=budget, temperature=temperature, max_new_tokens=16, draft_length=6
+    )  # type: ignore[arg-type]
     ours = [token for round_ in decode(system, prompt, config) for token in round_.committed]
-    assert ours == [token for round_ in autoregressive(system, prompt, config) for token in round_.committed]
+    assert ours == [
+        token for round_ in autoregressive(system, prompt, config) for token in round_.committed
+    ]
 
 
 def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_round(
     device: torch.device, tensors: dict[str, torch.Tensor], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    quadratic = QuadraticNemotronSystem.load("tiny", folder(tmp_path_factory), device, torch.float64)
+    quadratic = QuadraticNemotronSystem.load(
+        "tiny", folder(tmp_path_factory), device, torch.float64
+    )
     prompt, masks = [3 + i % 20 for i in range(14)], 4
     config = DecodeConfig(max_new_tokens=14, budget=5, draft_length=masks, top_k=VOCAB)
     rounds = list(decode(quadratic, prompt, config))
@@ -189,7 +252,8 @@ def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_r
     for round_ in rounds[1:]:
         if not round_.marginals.token_ids:
             continue
-        # The last accepted node stands before the bonus; its masks stand behind it, the first in the bonus' place.
+        # The last accepted node stands before the bonus; its masks stand behind it, the first in
+        # the bonus' place.
         known = round_.start - 1
         rows = known + masks + 1
         mask = torch.ones(rows, rows).tril().bool()
@@ -197,24 +261,49 @@ def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_r
         adapted = torch.zeros(rows, dtype=torch.float64)
         adapted[known:] = 1
         ids = [*text[:known], *[MASK] * (masks + 1)]
-        expected = torch.log_softmax(plain_logits(tensors, ids, list(range(rows)), mask, adapted)[known + 1 :], -1)
-        for row, (ids_, log_q) in enumerate(zip(round_.marginals.token_ids, round_.marginals.log_q, strict=True)):
+        expected = torch.log_softmax(
+            plain_logits(tensors, ids, list(range(rows)), mask, adapted)[known + 1 :], -1
+        )
+        for row, (ids_, log_q) in enumerate(
+            zip(round_.marginals.token_ids, round_.marginals.log_q, strict=True)
+        ):
             torch.testing.assert_close(
-                torch.tensor(log_q, dtype=torch.float64), expected[row, list(ids_)], atol=1e-4, rtol=0
+                torch.tensor(log_q, dtype=torch.float64),
+                expected[row, list(ids_)],
+                atol=1e-4,
+                rtol=0,
             )
 
 
-@pytest.mark.parametrize(("hidden", "inner", "layers"), [(3072, 9216, 26), (4096, 14336, 34)])  # 3B and 8B
+@pytest.mark.parametrize(
+    ("hidden", "inner", "layers"), [(3072, 9216, 26), (4096, 14336, 34)]
+)  # 3B and 8B
 def test_the_true_shapes_without_allocating(hidden: int, inner: int, layers: int) -> None:
-    raw = {"model_type": MODEL_TYPE, "hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": layers}
-    heads = {"num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 131072}
+    raw = {
+        "model_type": MODEL_TYPE,
+        "hidden_size": hidden,
+        "intermediate_size": inner,
+        "num_hidden_layers": layers,
+    }
+    heads = {
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "head_dim": 128,
+        "vocab_size": 131072,
+    }
     with torch.device("meta"):
         model = Ministral3ForCausalLM(decoder_config(raw | heads))
-    expected = {"encoder.embed_tokens.weight": (131072, hidden), "diffusion_head.weight": (131072, hidden)}
+    expected = {
+        "encoder.embed_tokens.weight": (131072, hidden),
+        "diffusion_head.weight": (131072, hidden),
+    }
     expected |= {"encoder.norm.weight": (hidden,)}
     for i in range(layers):
         layer = f"encoder.layers.{i}."
-        expected |= {layer + f"{name}.weight": (hidden,) for name in ("input_layernorm", "post_attention_layernorm")}
+        expected |= {
+            layer + f"{name}.weight": (hidden,)
+            for name in ("input_layernorm", "post_attention_layernorm")
+        }
         expected |= {layer + f"self_attn.{name}_proj.weight": (1024, hidden) for name in "kv"}
         expected |= {layer + "self_attn.q_proj.weight": (4096, hidden)}
         expected |= {layer + "self_attn.o_proj.weight": (hidden, 4096)}

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from presto.ngram import MAX_VOCAB, NgramModel, NgramTable
-from presto.reference import ReferenceNgram
+from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
+from presto.plain import ReferenceNgram
 from tests.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 
 Pair = tuple[NgramModel, ReferenceNgram]
@@ -22,11 +22,15 @@ def test_probabilities_sum_to_one_and_are_never_zero(pair: Pair, context: list[i
 @given(ngrams(), contexts | st.just([]), tokens)
 def test_equals_the_plain_python_model(pair: Pair, context: list[int], token: int) -> None:
     model, reference = pair
-    assert math.exp(model.logprob(context, token)) == pytest.approx(reference.probability(context, token), rel=1e-12)
+    assert math.exp(model.logprob(context, token)) == pytest.approx(
+        reference.probability(context, token), rel=1e-12
+    )
 
 
 @given(corpora, st.integers(1, 3), st.sampled_from([2, 3]))
-def test_a_saved_table_loads_as_it_was(tmp_path_factory, documents, min_count: int, order: int) -> None:
+def test_a_saved_table_loads_as_it_was(
+    tmp_path_factory, documents, min_count: int, order: int
+) -> None:
     path = tmp_path_factory.mktemp("ngram") / "table.npz"
     table = NgramTable.build(documents, VOCAB, order, min_count)
     table.save(path)
@@ -62,7 +66,9 @@ def test_the_online_table_grows_and_learns() -> None:
     at_once = NgramModel(5000)
     at_once.extend(text)
     for i in range(2, 3000, 97):
-        assert model.logprob(text[:i], text[i]) == at_once.logprob(text[:i], text[i]) > math.log(0.2)
+        assert (
+            model.logprob(text[:i], text[i]) == at_once.logprob(text[:i], text[i]) > math.log(0.2)
+        )
 
 
 def test_the_largest_vocabulary_has_room_for_its_keys() -> None:
@@ -79,7 +85,9 @@ def test_fitted_prunes_no_more_than_needed() -> None:
     assert table.fitted(size) is table
     small = table.fitted(size * 3 // 4)
     assert small.min_count > 1
-    assert len(small.to_bytes()) <= size * 3 // 4 < len(table.pruned(small.min_count - 1).to_bytes())
+    assert (
+        len(small.to_bytes()) <= size * 3 // 4 < len(table.pruned(small.min_count - 1).to_bytes())
+    )
     with pytest.raises(ValueError, match="at most 100 are allowed"):
         table.fitted(100)
 

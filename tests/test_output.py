@@ -1,7 +1,7 @@
 """Where output ends: EOS inside a path, the cap, stop strings; and what counts as committed."""
 
-from presto.decode import autoregressive, decode
-from presto.output import cut_at_stop
+from presto.decoding.loop import autoregressive, decode
+from presto.decoding.output import cut_at_stop
 from presto.records import DecodeConfig, Finish, Round
 from tests.doubles import Scripted
 
@@ -10,7 +10,9 @@ EOS = 1
 
 def following(script: list[int]):
     """A target that writes ``script`` after a one-token prompt, then counts up from 10."""
-    return lambda prefix: script[len(prefix) - 1] if len(prefix) <= len(script) else 10 + len(prefix) % 5
+    return lambda prefix: (
+        script[len(prefix) - 1] if len(prefix) <= len(script) else 10 + len(prefix) % 5
+    )
 
 
 def agreeing(script: list[int]):

@@ -25,14 +25,16 @@ FOUR = compare.FIRST
 @pytest.fixture(autouse=True)
 def _double(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(serve, "PACE", 0.0)
-    monkeypatch.setitem(sys.modules, "presto.runs", serve.double())
+    monkeypatch.setitem(sys.modules, "presto.runs.runner", serve.double())
 
 
 def head(value: dict[str, Any]) -> dict[str, Any]:
     return json.loads(value["head"])  # type: ignore[no-any-return]
 
 
-def start(lanes: tuple[str, ...] = FOUR, prompt: str = "hello") -> tuple[Visit, Iterator[dict[str, Any]]]:
+def start(
+    lanes: tuple[str, ...] = FOUR, prompt: str = "hello"
+) -> tuple[Visit, Iterator[dict[str, Any]]]:
     visit = Visit()
     number, *_ = live.begin(visit)
     return visit, compare.run_lanes(visit, number, prompt, *lanes, "smollm2-gated", *DEFAULTS)
@@ -66,8 +68,12 @@ def test_stop_ends_the_comparison() -> None:
 
 
 @pytest.mark.parametrize("seen", [0, 3], ids=["in the line", "under way"])
-def test_a_recorded_run_silences_the_comparison(seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    save(synthetic.recording("First", rounds=2, prompt="a prompt of its own"), tmp_path / "a.json.gz")
+def test_a_recorded_run_silences_the_comparison(
+    seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    save(
+        synthetic.recording("First", rounds=2, prompt="a prompt of its own"), tmp_path / "a.json.gz"
+    )
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     visit, run = start()
     for _ in range(seen):
@@ -110,12 +116,19 @@ def test_without_lanes_the_page_says_so() -> None:
 
 def test_hostile_tokens_stay_text_in_the_lanes() -> None:
     value = side_by_side(synthetic.recording("Hostile", seed=5, rounds=4, pieces=synthetic.HOSTILE))
-    units = [unit for lane in value["lanes"] for round_ in json.loads(lane)["rounds"] for unit, *_ in round_]
+    units = [
+        unit
+        for lane in value["lanes"]
+        for round_ in json.loads(lane)["rounds"]
+        for unit, *_ in round_
+    ]
     assert any("<img" in unit for unit in units)  # characters, set with textContent
     assert not any("\u202e" in unit for unit in units)
 
 
-def test_a_result_is_drawn_and_a_broken_one_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_result_is_drawn_and_a_broken_one_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "my-result.json").write_text(json.dumps(RESULT))
     monkeypatch.setattr(bench, "FOLDER", tmp_path)
     assert list(bench.results()) == ["my result"]

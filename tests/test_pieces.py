@@ -1,4 +1,6 @@
-"""Weights in pieces: small enough, whole again, and still a checkpoint for those who read the hub's layout."""
+"""Weights in pieces: small enough, whole again, and still a checkpoint for those who read the hub's
+layout.
+"""
 
 import json
 from pathlib import Path
@@ -26,13 +28,18 @@ def folder(tmp_path: Path) -> Path:
 def test_pieces_hold_the_limit_and_join_to_the_same_file(folder: Path, tmp_path: Path) -> None:
     whole = folder / "model.safetensors"
     pieces = split_file(whole, limit=900)
-    assert [path.name for path in pieces] == [f"model-0000{i}-of-00004.safetensors" for i in (1, 2, 3, 4)]
+    assert [path.name for path in pieces] == [
+        f"model-0000{i}-of-00004.safetensors" for i in (1, 2, 3, 4)
+    ]
     assert not whole.exists()
     assert all(sum(t.nbytes for t in load_file(path).values()) <= 900 for path in pieces)
     index = json.loads((folder / "model.safetensors.index.json").read_text())
     assert index["weight_map"].keys() == TENSORS.keys()
     join_folder(folder, tmp_path / "out")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["config.json", "model.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "config.json",
+        "model.safetensors",
+    ]
     for name, tensor in load_file(tmp_path / "out" / "model.safetensors").items():
         assert torch.equal(tensor, TENSORS[name])
 
@@ -40,7 +47,9 @@ def test_pieces_hold_the_limit_and_join_to_the_same_file(folder: Path, tmp_path:
 def test_a_small_file_stays_and_a_large_tensor_is_named(folder: Path) -> None:
     assert split_file(folder / "model.safetensors") == [folder / "model.safetensors"]
     assert PIECE_BYTES < 16_000_000
-    with pytest.raises(ValueError, match=r"tensor layer\.\d has 400 bytes, a piece holds at most 399"):
+    with pytest.raises(
+        ValueError, match=r"tensor layer\.\d has 400 bytes, a piece holds at most 399"
+    ):
         split_file(folder / "model.safetensors", limit=399)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from presto.prompts import CHAT, load_prompts
+from presto.runs.prompts import CHAT, load_prompts
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> str:
@@ -29,7 +29,11 @@ def test_compressed_code_prompts(tmp_path: Path) -> None:
 
 
 def test_spec_bench_takes_its_chat_categories_in_turn(tmp_path: Path) -> None:
-    rows = [{"category": name, "turns": [f"{name}{i}", "later"]} for name in ("qa", *CHAT) for i in range(2)]
+    rows = [
+        {"category": name, "turns": [f"{name}{i}", "later"]}
+        for name in ("qa", *CHAT)
+        for i in range(2)
+    ]
     source = write(tmp_path / "spec.jsonl", rows)
     texts = [prompt.text for prompt in load_prompts(source)]
     assert texts == [f"{name}{i}" for i in range(2) for name in CHAT]
@@ -42,7 +46,12 @@ def test_plain_text_is_a_prompt_a_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "named"),
-    [("{", "line 1: not JSON"), ("[1]", "expected an object"), ('{"x": 1}', "none of question"), ("", "no prompts")],
+    [
+        ("{", "line 1: not JSON"),
+        ("[1]", "expected an object"),
+        ('{"x": 1}', "none of question"),
+        ("", "no prompts"),
+    ],
 )
 def test_unusable_files(tmp_path: Path, content: str, named: str) -> None:
     (tmp_path / "bad.jsonl").write_text(content)

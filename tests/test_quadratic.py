@@ -1,6 +1,8 @@
-"""Quadratic mode: one forward per round, the same marginals a pass of its own would draft, and the target's text.
+"""Quadratic mode: one forward per round, the same marginals a pass of its own would draft, and the
+target's text.
 
-Nemotron-Labs-Diffusion in this mode: ``test_nemotron`` (marginals) and ``test_registry`` (losslessness).
+Nemotron-Labs-Diffusion in this mode: ``test_nemotron`` (marginals) and ``test_registry``
+(losslessness).
 """
 
 import pytest
@@ -8,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.decode import Run, autoregressive, decode
+from presto.decoding.loop import Run, autoregressive, decode
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig
@@ -22,7 +24,9 @@ def gated(device: torch.device) -> GatedSystem:
 
 @pytest.fixture(scope="module")
 def quadratic(gated: GatedSystem) -> QuadraticGatedSystem:
-    return QuadraticGatedSystem("tiny", gated.backbone, gated.eos_ids, gated.adapter, gated.mask_embedding)
+    return QuadraticGatedSystem(
+        "tiny", gated.backbone, gated.eos_ids, gated.adapter, gated.mask_embedding
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -34,13 +38,24 @@ def quadratic(gated: GatedSystem) -> QuadraticGatedSystem:
     temperature=st.sampled_from((0.0, 0.9)),
 )
 def test_lossless_with_one_forward_per_round(
-    quadratic: QuadraticGatedSystem, prompt: list[int], search: str, budget: int, draft_length: int, temperature: float
+    quadratic: QuadraticGatedSystem,
+    prompt: list[int],
+    search: str,
+    budget: int,
+    draft_length: int,
+    temperature: float,
 ) -> None:
     config = DecodeConfig(
-        search=search, budget=budget, draft_length=draft_length, temperature=temperature, max_new_tokens=14
+        search=search,
+        budget=budget,
+        draft_length=draft_length,
+        temperature=temperature,
+        max_new_tokens=14,
     )  # type: ignore[arg-type]
     rounds = list(decode(quadratic, prompt, config))
-    reference = [token for round_ in autoregressive(quadratic, prompt, config) for token in round_.committed]
+    reference = [
+        token for round_ in autoregressive(quadratic, prompt, config) for token in round_.committed
+    ]
     assert [token for round_ in rounds for token in round_.committed] == reference
     assert all(round_.forwards == 1 for round_ in rounds[1:])
 
@@ -49,12 +64,18 @@ def test_lossless_with_one_forward_per_round(
 def test_the_marginals_are_those_of_a_pass_of_its_own(
     gated: GatedSystem, quadratic: QuadraticGatedSystem, temperature: float
 ) -> None:
-    config = DecodeConfig(budget=5, draft_length=4, temperature=temperature, seed=3, max_new_tokens=20, top_k=6)
+    config = DecodeConfig(
+        budget=5, draft_length=4, temperature=temperature, seed=3, max_new_tokens=20, top_k=6
+    )
     run = Run.begin(quadratic, (3, 7), config)
     rounds = list(run.rounds(Run.play))
     for round_ in rounds[1:-1]:
-        anchor = round_.start - 1  # the bonus of the round before; its own pass starts one token earlier
-        alone = gated.start(run.text_ids[:anchor], 64).draft(run.text_ids[anchor - 1], 4, 6).marginals
+        anchor = (
+            round_.start - 1
+        )  # the bonus of the round before; its own pass starts one token earlier
+        alone = (
+            gated.start(run.text_ids[:anchor], 64).draft(run.text_ids[anchor - 1], 4, 6).marginals
+        )
         for ours, theirs in zip(round_.marginals.log_q, alone.log_q, strict=False):
             torch.testing.assert_close(torch.tensor(ours), torch.tensor(theirs), atol=2e-5, rtol=0)
         assert round_.marginals.token_ids == alone.token_ids[: len(round_.marginals.token_ids)]

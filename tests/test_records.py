@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presto.decode import decode
+from presto.decoding.loop import decode
 from presto.records import (
     Choice,
     DecodeConfig,
@@ -19,18 +19,31 @@ from presto.records import (
     to_json,
     trace_from_json,
 )
-from presto.requests import make_config
+from presto.runs.requests import make_config
 from tests.doubles import Scripted
 
 
 @pytest.fixture
 def trace() -> Trace:
-    system = Scripted(lambda prefix: 10 + len(prefix) % 3, lambda prefix, depth: 10 + (len(prefix) + depth) % 3)
+    system = Scripted(
+        lambda prefix: 10 + len(prefix) % 3, lambda prefix, depth: 10 + (len(prefix) + depth) % 3
+    )
     config = DecodeConfig(max_new_tokens=9, budget=5)
     rounds = tuple(decode(system, (9, 8), config))
     pieces = {token: chr(64 + token) for token in range(50)} | {12: (240, 159)}
     return Trace(
-        "scripted", "scripted", "presto", config, "cpu", "float32", "none", "hi", (9, 8), rounds, pieces, "length"
+        "scripted",
+        "scripted",
+        "presto",
+        config,
+        "cpu",
+        "float32",
+        "none",
+        "hi",
+        (9, 8),
+        rounds,
+        pieces,
+        "length",
     )
 
 
@@ -73,7 +86,9 @@ def broken(trace: Trace, *path: Any, value: Any) -> str:
         (("rounds", 0, "start"), 7, "start"),
     ],
 )
-def test_what_is_wrong_is_named(trace: Trace, path: tuple[Any, ...], value: Any, named: str) -> None:
+def test_what_is_wrong_is_named(
+    trace: Trace, path: tuple[Any, ...], value: Any, named: str
+) -> None:
     data = json.loads(to_json(trace))
     data["pieces"] = {key: text for key, text in data["pieces"].items() if int(key) < 48}
     data = json.loads(broken(trace_from_json(json.dumps(data)), *path, value=value))
@@ -92,8 +107,10 @@ def test_unreadable_files(tmp_path: Path) -> None:
         load_trace(tmp_path / "absent.json")
 
 
-def test_a_bomb_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("presto.records.MAX_TRACE_BYTES", 1000)
+def test_a_bomb_is_refused_before_it_is_parsed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("presto.records.files.MAX_TRACE_BYTES", 1000)
     (tmp_path / "x.json.gz").write_bytes(gzip.compress(b" " * 10_000_000))
     with pytest.raises(ValueError, match="at most 1000"):
         load_trace(tmp_path / "x.json.gz")
@@ -101,7 +118,14 @@ def test_a_bomb_is_refused_before_it_is_parsed(tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("budget", 0), ("budget", 5000), ("lam", float("nan")), ("scorer", "best"), ("top_p", 0.0), ("seed", -1)],
+    [
+        ("budget", 0),
+        ("budget", 5000),
+        ("lam", float("nan")),
+        ("scorer", "best"),
+        ("top_p", 0.0),
+        ("seed", -1),
+    ],
 )
 def test_settings_out_of_range_are_one_sentence(name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name}: ") as error:
@@ -110,7 +134,12 @@ def test_settings_out_of_range_are_one_sentence(name: str, value: object) -> Non
 
 
 def test_a_recording_is_about_one_prompt(trace: Trace) -> None:
-    other = Trace(**{**{name: getattr(trace, name) for name in Trace.__dataclass_fields__}, "prompt_ids": (9, 9)})
+    other = Trace(
+        **{
+            **{name: getattr(trace, name) for name in Trace.__dataclass_fields__},
+            "prompt_ids": (9, 9),
+        }
+    )
     with pytest.raises(ValueError, match="same prompt_ids"):
         Recording("title", "", (trace, other))
 

@@ -1,4 +1,6 @@
-"""The registry: public layouts load by folder through the path the real checkpoints take, refusals are sentences."""
+"""The registry: public layouts load by folder through the path the real checkpoints take, refusals
+are sentences.
+"""
 
 import json
 from dataclasses import replace
@@ -11,14 +13,14 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from presto.decode import autoregressive, decode
+from presto.decoding.loop import autoregressive, decode
+from presto.kernels.ngram import NgramTable
 from presto.models import sources
 from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
 from presto.models.dflash import DFlashConfig, DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
-from presto.ngram import NgramTable
 from presto.records import DecodeConfig
-from presto.runs import finished
+from presto.runs.runner import finished
 from tests.test_nemotron import write_checkpoint
 
 WORDS, TEMPLATE = (
@@ -28,9 +30,13 @@ WORDS, TEMPLATE = (
 
 
 def write_tokenizer(folder: Path) -> None:
-    backend = Tokenizer(models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<pad>"))
+    backend = Tokenizer(
+        models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<pad>")
+    )
     backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend, eos_token="<end>", pad_token="<pad>")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=backend, eos_token="<end>", pad_token="<pad>"
+    )
     tokenizer.chat_template = TEMPLATE
     tokenizer.save_pretrained(folder)
 
@@ -41,13 +47,17 @@ def qwen(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("qwen")
     sizes = {
-        "vocab_size": 28, "hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2, "head_dim": 8,
-        "num_key_value_heads": 1, "max_position_embeddings": 256, "initializer_range": 0.4, "eos_token_id": 1,
+        "vocab_size": 28, "hidden_size": 16, "intermediate_size": 24, "num_attention_heads": 2,
+        "head_dim": 8,
+        "num_key_value_heads": 1, "max_position_embeddings": 256, "initializer_range": 0.4,
+        "eos_token_id": 1,
     }  # fmt: skip
     target = Qwen3ForCausalLM(Qwen3Config(num_hidden_layers=4, **sizes))
     target.save_pretrained(folder / "target")
     write_tokenizer(folder / "target")
-    drafter = DFlashDrafter(DFlashConfig(6, 4, 27, (0, 2), Qwen3Config(num_hidden_layers=2, **sizes)))
+    drafter = DFlashDrafter(
+        DFlashConfig(6, 4, 27, (0, 2), Qwen3Config(num_hidden_layers=2, **sizes))
+    )
     for parameter in drafter.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     drafter.save(folder / "drafter")
@@ -66,7 +76,10 @@ def nemotron(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pair(request: pytest.FixtureRequest, qwen: tuple[Path, Path], nemotron: Path) -> Pair:
     if request.param == "dflash":
         return load(local_pair(*qwen), "float32")
-    return load(local_pair(nemotron, mode="quadratic" if "quadratic" in request.param else "linear"), "float32")
+    return load(
+        local_pair(nemotron, mode="quadratic" if "quadratic" in request.param else "linear"),
+        "float32",
+    )
 
 
 @settings(max_examples=25, deadline=None)
@@ -81,11 +94,18 @@ def test_public_layouts_decode_losslessly(
     pair: Pair, prompt: str, scorer: str, search: str, budget: int, temperature: float
 ) -> None:
     config = DecodeConfig(
-        scorer=scorer, search=search, budget=budget, temperature=temperature, max_new_tokens=12, draft_length=5
+        scorer=scorer,
+        search=search,
+        budget=budget,
+        temperature=temperature,
+        max_new_tokens=12,
+        draft_length=5,
     )  # type: ignore[arg-type]
     ids = pair.encode(prompt)
     ours = [token for round_ in decode(pair.system, ids, config) for token in round_.committed]
-    assert ours == [token for round_ in autoregressive(pair.system, ids, config) for token in round_.committed]
+    assert ours == [
+        token for round_ in autoregressive(pair.system, ids, config) for token in round_.committed
+    ]
 
 
 def test_a_trace_names_the_pair_its_mode_and_what_was_loaded(pair: Pair) -> None:
@@ -93,15 +113,22 @@ def test_a_trace_names_the_pair_its_mode_and_what_was_loaded(pair: Pair) -> None
     assert (trace.system, trace.mode) == (pair.spec.name, pair.system.mode)
     assert trace.models.keys() == {"target", "drafter"}
     counted = replace(
-        pair, table=NgramTable.build([[2, 3, 4]], pair.system.vocab), spec=replace(pair.spec, table="t.npz")
+        pair,
+        table=NgramTable.build([[2, 3, 4]], pair.system.vocab),
+        spec=replace(pair.spec, table="t.npz"),
     )
-    assert finished(counted, "abc", "presto", DecodeConfig(max_new_tokens=4)).models["ngram"] == "t.npz"
+    assert (
+        finished(counted, "abc", "presto", DecodeConfig(max_new_tokens=4)).models["ngram"]
+        == "t.npz"
+    )
     without = DecodeConfig(max_new_tokens=4, static_ngram=False)
     assert "ngram" not in finished(counted, "abc", "presto", without).models
     assert trace.template == "chat"
 
 
-def test_folders_are_recognised_by_their_configuration(qwen: tuple[Path, Path], nemotron: Path, tmp_path: Path) -> None:
+def test_folders_are_recognised_by_their_configuration(
+    qwen: tuple[Path, Path], nemotron: Path, tmp_path: Path
+) -> None:
     target, drafter = qwen
     assert local_pair(target, drafter).kind == "dflash"
     assert local_pair(nemotron, mode="quadratic").kind == "nemotron"
@@ -132,8 +159,16 @@ def test_missing_and_unexpected_tensors_are_named(nemotron: Path, tmp_path: Path
 
 
 def test_every_known_pair_says_what_it_is() -> None:
-    assert {"smollm2-gated", "smollm2-quadratic", "smollm2-dflash", "qwen3-4b-dflash", "qwen3-8b-dflash"} <= set(PAIRS)
-    assert {f"nemotron-{size}{mode}" for size in ("3b", "8b") for mode in ("", "-quadratic")} <= set(PAIRS)
+    assert {
+        "smollm2-gated",
+        "smollm2-quadratic",
+        "smollm2-dflash",
+        "qwen3-4b-dflash",
+        "qwen3-8b-dflash",
+    } <= set(PAIRS)
+    assert {
+        f"nemotron-{size}{mode}" for size in ("3b", "8b") for mode in ("", "-quadratic")
+    } <= set(PAIRS)
     for name, spec in PAIRS.items():
         assert find(name).licence != "unknown"
         assert spec.gigabytes > 0
@@ -152,14 +187,17 @@ def offline(*_: object, **__: object) -> str:
 
 def test_an_unreachable_hub_is_answered_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.snapshot_download", offline)
-    with pytest.raises(WeightsError, match=r"^Qwen/Qwen3-8B at revision v1 could not be fetched: .*local folder\.$"):
+    with pytest.raises(
+        WeightsError, match=r"^Qwen/Qwen3-8B at revision v1 could not be fetched: .*local folder\.$"
+    ):
         sources.resolve("Qwen/Qwen3-8B", "v1")
 
 
 def test_the_resolved_revision_is_recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     snapshot = tmp_path / "snapshots" / "0123abc"
     monkeypatch.setattr(
-        "huggingface_hub.snapshot_download", lambda *_, dry_run=False, **__: [] if dry_run else str(snapshot)
+        "huggingface_hub.snapshot_download",
+        lambda *_, dry_run=False, **__: [] if dry_run else str(snapshot),
     )
     assert sources.resolve("Qwen/Qwen3-8B").label == "Qwen/Qwen3-8B@0123abc"
 

@@ -1,13 +1,15 @@
-"""Replay is exact: what a scorer would have had accepted at a state equals a live run of that scorer there."""
+"""Replay is exact: what a scorer would have had accepted at a state equals a live run of that
+scorer there.
+"""
 
 from dataclasses import replace
 
 import pytest
 
-from presto.decode import decode
-from presto.ngram import NgramModel
+from presto.decoding.loop import decode
+from presto.kernels.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals
-from presto.replay import counterfactual, follow_text, oracle_length
+from presto.runs.replay import counterfactual, follow_text, oracle_length
 from tests.doubles import tiny_gated
 
 SYSTEM = tiny_gated(5)
@@ -17,7 +19,9 @@ PROMPT = (3, 8, 4)
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 @pytest.mark.parametrize("scorer", ["blind", "product", "pmi", "mixture", "dart"])
 def test_a_runs_own_rounds_replay_to_their_own_acceptance(scorer: str, temperature: float) -> None:
-    config = DecodeConfig(scorer=scorer, temperature=temperature, seed=4, budget=9, max_new_tokens=40, draft_length=6)
+    config = DecodeConfig(
+        scorer=scorer, temperature=temperature, seed=4, budget=9, max_new_tokens=40, draft_length=6
+    )
     rounds = list(decode(SYSTEM, PROMPT, config))
     text = [*PROMPT, *(token for round_ in rounds for token in round_.committed)]
     for round_ in rounds[:-1]:
@@ -31,9 +35,14 @@ def test_a_runs_own_rounds_replay_to_their_own_acceptance(scorer: str, temperatu
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_another_scorers_counterfactual_equals_its_live_first_round(temperature: float) -> None:
-    base = DecodeConfig(temperature=temperature, seed=2, budget=7, max_new_tokens=30, draft_length=6)
+    base = DecodeConfig(
+        temperature=temperature, seed=2, budget=7, max_new_tokens=30, draft_length=6
+    )
     first = next(decode(SYSTEM, PROMPT, base))
-    text = [*PROMPT, *(token for round_ in decode(SYSTEM, PROMPT, base) for token in round_.committed)]
+    text = [
+        *PROMPT,
+        *(token for round_ in decode(SYSTEM, PROMPT, base) for token in round_.committed),
+    ]
     for scorer in ("blind", "product", "mixture"):
         other = replace(base, scorer=scorer)
         live = next(decode(SYSTEM, PROMPT, other))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from presto.decode import autoregressive, decode
+from presto.decoding.loop import autoregressive, decode
 from presto.records import DecodeConfig
-from presto.requests import check_method, check_prompt, config_for
-from presto.runs import stream
+from presto.runs.requests import check_method, check_prompt, config_for
+from presto.runs.runner import stream
 from tests.doubles import Scripted
 
 
@@ -17,7 +17,13 @@ def test_blank_prompts(blank: str) -> None:
 
 @pytest.mark.parametrize(
     ("prompt", "named"),
-    [(None, "NoneType"), (3, "int"), (b"x", "bytes"), ("x" * 1_000_000, "1,000,000"), ("ab\ud83d", "U\\+D83D")],
+    [
+        (None, "NoneType"),
+        (3, "int"),
+        (b"x", "bytes"),
+        ("x" * 1_000_000, "1,000,000"),
+        ("ab\ud83d", "U\\+D83D"),
+    ],
 )
 def test_prompts_that_no_model_can_read(prompt: object, named: str) -> None:
     with pytest.raises(ValueError, match=named):
@@ -38,8 +44,14 @@ def test_unknown_names_list_the_known_ones() -> None:
 def test_methods_are_settings() -> None:
     config = DecodeConfig(scorer="product", search="beam")
     assert config_for("presto", config) == config
-    assert (config_for("linear", config).scorer, config_for("linear", config).search) == ("blind", "linear")
-    assert (config_for("blind", config).scorer, config_for("blind", config).search) == ("blind", "beam")
+    assert (config_for("linear", config).scorer, config_for("linear", config).search) == (
+        "blind",
+        "linear",
+    )
+    assert (config_for("blind", config).scorer, config_for("blind", config).search) == (
+        "blind",
+        "beam",
+    )
 
 
 class NoModel(Scripted):

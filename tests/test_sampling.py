@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from presto.noise import gumbel
-from presto.sampling import Sampler, keep_likeliest
+from presto.decoding.sampling import Sampler, keep_likeliest
+from presto.kernels.noise import gumbel
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0])
 
@@ -18,7 +18,9 @@ def test_gumbel_max_draws_from_the_softmax() -> None:
         counts[sampler.pick(LOGITS, position)] += 1
     expected = torch.softmax(LOGITS.double() / temperature, 0).numpy()
     # Four standard errors of a binomial share.
-    assert np.all(np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws))
+    assert np.all(
+        np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws)
+    )
 
 
 def test_noise_depends_on_seed_and_position_only() -> None:

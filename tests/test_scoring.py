@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from presto.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.search import build_tree
 from presto.records import DecodeConfig, Marginals
-from presto.search import build_tree
-from presto.tree import children, depths
+from presto.records.tree import children, depths
 from tests.strategies import VOCAB, contexts, marginals, ngrams
 
 SCORERS = st.sampled_from(["blind", "product", "pmi", "mixture", "dart"])
@@ -20,7 +20,9 @@ def own(values: tuple[float, ...], parents: tuple[int, ...]) -> list[float]:
 
 
 @given(marginals(2), ngrams(), contexts, SCORERS, st.floats(0, 4))
-def test_normalised_children_keep_the_mass_of_the_marginal(pair_marginals, pair, context, scorer, lam) -> None:
+def test_normalised_children_keep_the_mass_of_the_marginal(
+    pair_marginals, pair, context, scorer, lam
+) -> None:
     config = DecodeConfig(scorer=scorer, normalised=True, lam=lam, **EVERYTHING)
     tree, _ = build_tree(pair_marginals, context, pair[0], config)
     increments, depth = own(tree.aligned, tree.parents), depths(tree.parents)
@@ -38,7 +40,9 @@ def test_plain_scores_are_the_formula(pair_marginals, pair, context, scorer, lam
         level = depth[node] - 1
         expected = tree.log_q[node] + lam * tree.log_rho[node]
         if scorer == "dart":
-            expected = (level + 1) ** -0.7 * (0.9**level * tree.log_q[node] + 0.5 * tree.log_rho[node])
+            expected = (level + 1) ** -0.7 * (
+                0.9**level * tree.log_q[node] + 0.5 * tree.log_rho[node]
+            )
         assert increments[node] == pytest.approx(expected, abs=2e-5)
 
 
@@ -49,11 +53,20 @@ def test_mixture_averages_back_to_the_marginal(pair_marginals, pair, context) ->
     tree, _ = build_tree(pair_marginals, context, pair[0], config)
     for level in range(2, len(pair_marginals.token_ids) + 1):
         for rank, log_q in enumerate(pair_marginals.log_q[level - 1]):
-            nodes = [i for i, d in enumerate(depths(tree.parents)) if d == level and tree.rank[i] == rank]
-            assert sum(math.exp(tree.aligned[i]) for i in nodes) == pytest.approx(math.exp(log_q), rel=1e-3)
+            nodes = [
+                i for i, d in enumerate(depths(tree.parents)) if d == level and tree.rank[i] == rank
+            ]
+            assert sum(math.exp(tree.aligned[i]) for i in nodes) == pytest.approx(
+                math.exp(log_q), rel=1e-3
+            )
 
 
-@given(marginals(2), ngrams(), contexts, st.sampled_from(["blind", "product", "pmi", "mixture", "dart"]))
+@given(
+    marginals(2),
+    ngrams(),
+    contexts,
+    st.sampled_from(["blind", "product", "pmi", "mixture", "dart"]),
+)
 def test_the_first_level_is_blind_where_it_must_be(pair_marginals, pair, context, scorer) -> None:
     for correct_first in (False, True):
         config = DecodeConfig(scorer=scorer, correct_first=correct_first, **EVERYTHING)
@@ -67,7 +80,9 @@ def test_the_first_level_is_blind_where_it_must_be(pair_marginals, pair, context
 
 def test_pmi_lifts_what_the_prefix_makes_likely() -> None:
     ngram = NgramModel(10, NgramTable.build([[1, 2, 3, 4] * 20, [5, 6, 7, 8] * 20], 10))
-    drafted = Marginals(((2, 6), (7, 3)), ((math.log(0.5), math.log(0.4)), (math.log(0.5), math.log(0.4))))
+    drafted = Marginals(
+        ((2, 6), (7, 3)), ((math.log(0.5), math.log(0.4)), (math.log(0.5), math.log(0.4)))
+    )
     tree, _ = build_tree(drafted, [1], ngram, DecodeConfig(scorer="pmi", budget=6))
     assert tree.tokens[1:3] == (2, 3)
     assert min(tree.log_rho[1:3]) > 1
@@ -78,4 +93,6 @@ def test_unlisted_mass_of_a_mixture_implies_the_unigram() -> None:
     drafted = Marginals(((1,), (2,)), ((math.log(0.25),), (0.0,)))
     tree, _ = build_tree(drafted, [0], ngram, DecodeConfig(scorer="mixture", order=2))
     given_one, alone = math.exp(ngram.logprob([1], 2)), math.exp(ngram.logprob([], 2))
-    assert tree.log_rho[2] == pytest.approx(math.log(given_one / (0.25 * given_one + 0.75 * alone)), abs=1e-5)
+    assert tree.log_rho[2] == pytest.approx(
+        math.log(given_one / (0.25 * given_one + 0.75 * alone)), abs=1e-5
+    )

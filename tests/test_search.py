@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.ngram import NgramModel
+from presto.kernels.ngram import NgramModel
+from presto.kernels.search import build_tree, warm_up
+from presto.plain import Reference
 from presto.records import DecodeConfig, Marginals, Tree
-from presto.reference import Reference
-from presto.search import build_tree, warm_up
-from presto.tree import children, path
+from presto.records.tree import children, path
 from tests.strategies import VOCAB, configs, contexts, marginals, ngrams
 
 
@@ -29,7 +29,10 @@ def test_every_result_is_a_draft_tree(drafted, context, pair, config) -> None:
     tree, _ = build_tree(drafted, context, pair[0], config)
     assert tree.tokens[0] == context[-1]
     assert len(tree.tokens) - 1 <= config.budget
-    depth, width = min(len(drafted.token_ids), config.draft_length), min(len(drafted.token_ids[0]), config.top_k)
+    depth, width = (
+        min(len(drafted.token_ids), config.draft_length),
+        min(len(drafted.token_ids[0]), config.top_k),
+    )
     for node in range(1, len(tree.tokens)):
         level, rank = len(path(tree.parents, node)) - 1, tree.rank[node]
         assert level < depth
@@ -42,7 +45,9 @@ def test_every_result_is_a_draft_tree(drafted, context, pair, config) -> None:
 
 
 @given(marginals(3), st.integers(1, 60), contexts, ngrams())
-def test_blind_best_first_is_the_brute_force_top_of_path_products(drafted, budget, context, pair) -> None:
+def test_blind_best_first_is_the_brute_force_top_of_path_products(
+    drafted, budget, context, pair
+) -> None:
     """DDTree: of all paths through the marginals, the B with the largest products."""
     tree, _ = build_tree(drafted, context, pair[0], DecodeConfig(scorer="blind", budget=budget))
     widths = [range(len(row)) for row in drafted.token_ids]
@@ -57,29 +62,42 @@ def test_blind_best_first_is_the_brute_force_top_of_path_products(drafted, budge
 
 
 @given(marginals(), st.integers(1, VOCAB), contexts, ngrams(), st.booleans(), st.data())
-def test_a_wide_beam_without_correction_is_best_first(drafted, budget, context, pair, normalised, data) -> None:
-    config = DecodeConfig(lam=0.0, budget=budget, beam_width=budget, normalised=normalised, search="beam")
+def test_a_wide_beam_without_correction_is_best_first(
+    drafted, budget, context, pair, normalised, data
+) -> None:
+    config = DecodeConfig(
+        lam=0.0, budget=budget, beam_width=budget, normalised=normalised, search="beam"
+    )
     beam, _ = build_tree(drafted, context, pair[0], config)
     best_first, _ = build_tree(drafted, context, pair[0], replace(config, search="best_first"))
     assert beam == best_first
 
 
 def shape(tree: Tree) -> set[tuple[int, ...]]:
-    return {tuple(tree.rank[i] for i in path(tree.parents, node)) for node in range(1, len(tree.tokens))}
+    return {
+        tuple(tree.rank[i] for i in path(tree.parents, node)) for node in range(1, len(tree.tokens))
+    }
 
 
 @given(marginals(3), contexts, ngrams(), st.sampled_from([0.2, 0.5, 0.75]), st.integers(1, 30))
 def test_product_is_geometric_interpolation(drafted, context, pair, lam, budget) -> None:
     """log q + λ/(1 - λ)·log p ranks as (1 - λ)·log q + λ·log p does."""
-    config = DecodeConfig(scorer="product", normalised=False, lam=lam / (1 - lam), order=pair[1].order)
+    config = DecodeConfig(
+        scorer="product", normalised=False, lam=lam / (1 - lam), order=pair[1].order
+    )
     everything, _ = build_tree(drafted, context, pair[0], replace(config, budget=1024))
     chosen, _ = build_tree(drafted, context, pair[0], replace(config, budget=budget))
     scores: dict[tuple[int, ...], float] = {}
     for node in range(1, len(everything.tokens)):
-        parts = [(1 - lam) * everything.log_q[i] + lam * everything.log_rho[i] for i in path(everything.parents, node)]
+        parts = [
+            (1 - lam) * everything.log_q[i] + lam * everything.log_rho[i]
+            for i in path(everything.parents, node)
+        ]
         scores[tuple(everything.rank[i] for i in path(everything.parents, node))] = sum(parts)
     least = min(scores[ranks] for ranks in shape(chosen))
-    assert all(score <= least + 1e-4 for ranks, score in scores.items() if ranks not in shape(chosen))
+    assert all(
+        score <= least + 1e-4 for ranks, score in scores.items() if ranks not in shape(chosen)
+    )
 
 
 @given(marginals(), contexts, ngrams(), configs)
@@ -91,7 +109,9 @@ def test_linear_is_the_chain_of_likeliest_tokens(drafted, context, pair, config)
 
 
 def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
-    drafted = Marginals(((4, 2, 1), (3, 0, 1)), tuple((-0.51083, -1.20397, -2.30259) for _ in range(2)))  # .6 .3 .1
+    drafted = Marginals(
+        ((4, 2, 1), (3, 0, 1)), tuple((-0.51083, -1.20397, -2.30259) for _ in range(2))
+    )  # .6 .3 .1
     config = DecodeConfig(search="linear", sampled_draft=True, temperature=0.5)
     counts, draws = np.zeros((2, 3)), 4000
     for seed in range(draws):
@@ -99,7 +119,9 @@ def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
         counts[[0, 1], tree.rank[1:]] += 1
     assert tree == build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=draws - 1))[0]
     expected = np.array([0.36, 0.09, 0.01]) / 0.46  # q^(1/T), normalised
-    assert np.all(np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws))
+    assert np.all(
+        np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws)
+    )
     greedy, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, temperature=0.0))
     assert greedy.rank == (0, 0, 0)
 
@@ -125,12 +147,16 @@ def test_the_widest_settings_fit_into_a_key() -> None:
     rows = tuple(tuple(range(d, d + 64)) for d in range(31))
     flat = tuple(tuple([round(-math.log(64), 5)] * 64) for _ in range(31))
     for search in ("beam", "best_first"):
-        config = DecodeConfig(scorer="blind", search=search, budget=1024, beam_width=1024, top_k=64, draft_length=31)
+        config = DecodeConfig(
+            scorer="blind", search=search, budget=1024, beam_width=1024, top_k=64, draft_length=31
+        )
         tree, _ = build_tree(Marginals(rows, flat), [0], NgramModel(100), config)
         assert len(tree.tokens) == 1025
         assert tree.rank[1:65] == tuple(range(64))
     low = tuple(tuple([-1e4] * 64) for _ in range(31))
-    chain, _ = build_tree(Marginals(rows, low), [0], NgramModel(100), replace(config, search="linear", lam=4.0))
+    chain, _ = build_tree(
+        Marginals(rows, low), [0], NgramModel(100), replace(config, search="linear", lam=4.0)
+    )
     assert chain.blind[-1] == -31e4
 
 
@@ -145,7 +171,9 @@ def test_no_candidates_give_a_bare_root(drafted: Marginals, search: str) -> None
     ("context", "token", "message"),
     [([], 1, "at least the last"), ([9], 1, r"0\.\.4"), ([1], 7, r"0\.\.4")],
 )
-def test_tokens_outside_the_vocabulary_are_refused(context: list[int], token: int, message: str) -> None:
+def test_tokens_outside_the_vocabulary_are_refused(
+    context: list[int], token: int, message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         build_tree(Marginals(((token,),), ((0.0,),)), context, NgramModel(5), DecodeConfig())
 

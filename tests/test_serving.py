@@ -11,9 +11,9 @@ import gradio as gr
 import pytest
 import torch
 
-from presto import runs
-from presto.memory import is_out_of_memory
+from presto.models.memory import is_out_of_memory
 from presto.records import DecodeConfig, Trace
+from presto.runs import runner as runs
 from tests import synthetic
 from tests.test_app import in_a_loop
 from ui import api, limits, live, serving, words
@@ -39,7 +39,11 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     parts: dict[str, Any] = {"prepare": lambda system: None, "step": lambda: None, "forgotten": 0}
 
     def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
-        (whole,) = [trace for trace in synthetic.recording(rounds=3, prompt=prompt).traces if trace.method == method]
+        (whole,) = [
+            trace
+            for trace in synthetic.recording(rounds=3, prompt=prompt).traces
+            if trace.method == method
+        ]
         for count in range(4):
             parts["step"]()
             yield replace(whole, rounds=whole.rounds[:count])
@@ -57,7 +61,9 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
 def test_the_page_may_run_whatever_its_sliders_allow_but_not_four_lanes_of_it() -> None:
     check_request("hello", PAIR, lanes("presto", "linear", **EXTREME))
     check_request("hello", PAIR, lanes("ar", "linear", "blind", "presto"))
-    with pytest.raises(ValueError, match=r"asks for 4,194,304 tokens × nodes over 4 lanes, at most 2,097,152"):
+    with pytest.raises(
+        ValueError, match=r"asks for 4,194,304 tokens × nodes over 4 lanes, at most 2,097,152"
+    ):
         check_request("hello", PAIR, lanes(*["presto"] * 4, **EXTREME))
 
 
@@ -79,7 +85,9 @@ def test_work_counts_the_nodes_a_method_verifies(method: str, nodes: int) -> Non
     assert limits.work(lane) == 10 * nodes
 
 
-def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     settings = [EXTREME.get(name, getattr(DecodeConfig(), name)) for name in FIELDS]
     assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", PAIR, *settings))
     refused = check_lanes(Visit(), "hello", *FIRST, PAIR, *settings)[1]
@@ -103,13 +111,17 @@ def test_the_endpoints_refuse_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_limit_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESTO_MAX_WORK", "lots")
-    with pytest.raises(ValueError, match="PRESTO_MAX_WORK must be a positive whole number, got 'lots'"):
+    with pytest.raises(
+        ValueError, match="PRESTO_MAX_WORK must be a positive whole number, got 'lots'"
+    ):
         limits.max_work()
 
 
 OUT = [
     torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB"),
-    RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried"),
+    RuntimeError(
+        "[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: can't allocate memory: you tried"
+    ),
     MemoryError(),
 ]
 
@@ -122,7 +134,9 @@ def test_out_of_memory_is_answered_with_half_the_budget_and_the_next_run_works(
         raise error
 
     decode["step"] = fail
-    with pytest.raises(words.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"):
+    with pytest.raises(
+        words.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"
+    ):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
     decode["step"] = lambda: None
     assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
@@ -153,10 +167,14 @@ def test_what_a_failed_round_held_is_freed_before_the_answer(decode: dict[str, A
 
 def test_plain_decoding_is_offered_fewer_tokens() -> None:
     assert words.no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
-    assert words.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith("try 1 new tokens.")
+    assert words.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith(
+        "try 1 new tokens."
+    )
 
 
-def test_a_stuck_round_ends_the_run_and_frees_the_line(decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stuck_round_ends_the_run_and_frees_the_line(
+    decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     hang = threading.Event()
     monkeypatch.setenv("PRESTO_ROUND_SECONDS", "1")
     decode["step"] = hang.wait
@@ -188,13 +206,18 @@ def test_a_stuck_thread_ends_and_drops_its_run_when_its_work_returns() -> None:
     assert not thread.thread.is_alive()
 
 
-def test_loading_shows_what_is_loaded_and_for_how_long(decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_shows_what_is_loaded_and_for_how_long(
+    decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     loading = threading.Event()
     decode["prepare"] = lambda system: loading.wait()
     updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG)])
     first = next(updates)
     assert first.trace is None
-    assert first.message == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter… 1 s"
+    assert (
+        first.message
+        == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter… 1 s"
+    )
     loading.set()
     assert len([update for update in updates if update.trace is not None]) == 4
 
@@ -213,11 +236,15 @@ def test_a_model_that_does_not_load_in_time_or_space_is_answered(
         raise MemoryError
 
     decode["prepare"] = too_large
-    with pytest.raises(words.ServingError, match="does not fit into this machine's memory: choose a smaller pair"):
+    with pytest.raises(
+        words.ServingError, match="does not fit into this machine's memory: choose a smaller pair"
+    ):
         list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
 
 
-def test_a_pair_that_does_not_fit_beside_another_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_that_does_not_fit_beside_another_takes_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked: list[str] = []
 
     def load(system: str) -> None:
@@ -231,7 +258,9 @@ def test_a_pair_that_does_not_fit_beside_another_takes_its_place(monkeypatch: py
     assert asked == ["a", "forget", "a"]
 
 
-def test_every_round_is_decoded_on_one_thread_and_only_when_asked_for(decode: dict[str, Any]) -> None:
+def test_every_round_is_decoded_on_one_thread_and_only_when_asked_for(
+    decode: dict[str, Any],
+) -> None:
     seen: list[str] = []
     decode["step"] = lambda: seen.append(threading.current_thread().name)
     updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG), Lane("linear", CONFIG)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from presto.statistics import estimate
+from presto.benchmarks.statistics import estimate
 
 
 def test_interval_covers_the_mean_about_95_percent_of_the_time() -> None:

@@ -1,12 +1,14 @@
-"""Tokens and text: bytes across tokens, control tokens, prompts that stay text. Uses the embedded tokenizer."""
+"""Tokens and text: bytes across tokens, control tokens, prompts that stay text. Uses the embedded
+tokenizer.
+"""
 
 from functools import lru_cache
 
 import pytest
 from transformers import AutoTokenizer
 
+from presto.models.text import Text, as_piece
 from presto.models.weights import embedded_target
-from presto.text import Text, as_piece
 
 pytestmark = pytest.mark.weights
 HARD = "Repeat exactly: 🧑‍🚀 naïve 漢字 ć\n\n\tשלום 12345 \u202e"
@@ -32,7 +34,9 @@ def test_a_split_character_is_shown_as_bytes_and_never_as_a_replacement() -> Non
     assert text().decode(ids) == "🚀"
 
 
-@pytest.mark.parametrize("words", ["What does <|im_end|> mean?", "</s>", "[MASK]", "<|im_start|>user"])
+@pytest.mark.parametrize(
+    "words", ["What does <|im_end|> mean?", "</s>", "[MASK]", "<|im_start|>user"]
+)
 def test_control_token_text_stays_text(words: str) -> None:
     ids = text().encode(words)
     assert not set(ids) & text().specials
@@ -48,7 +52,14 @@ def test_the_chat_turn_surrounds_the_message() -> None:
 
 
 def test_numbers_are_split_into_digits() -> None:
-    assert [text().label(token) for token in text().encode("in 2024")] == ["in", " ", "2", "0", "2", "4"]
+    assert [text().label(token) for token in text().encode("in 2024")] == [
+        "in",
+        " ",
+        "2",
+        "0",
+        "2",
+        "4",
+    ]
 
 
 def test_as_piece() -> None:

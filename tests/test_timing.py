@@ -1,9 +1,11 @@
-"""Stages on a device's clock: instants are taken without waiting, and read after one wait at the end of the round."""
+"""Stages on a device's clock: instants are taken without waiting, and read after one wait at the
+end of the round.
+"""
 
 import torch
 
+from presto.decoding.timing import CudaClock, HostClock, Stopwatch, clock_of
 from presto.records import Stages
-from presto.timing import CudaClock, HostClock, Stopwatch, clock_of
 
 
 class Queue:

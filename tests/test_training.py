@@ -1,4 +1,6 @@
-"""Training sees what inference computes, resumes where it stopped, and its data survives the disk."""
+"""Training sees what inference computes, resumes where it stopped, and its data survives the
+disk.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,9 @@ from presto.training.trainer import Trainer
 from tests.doubles import tiny_llama
 
 VOCAB = 23
-RECIPE = AdapterRecipe(steps=6, documents=2, rows=12, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB)
+RECIPE = AdapterRecipe(
+    steps=6, documents=2, rows=12, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB
+)
 
 
 def documents(count: int = 24) -> list[Document]:
@@ -27,7 +31,9 @@ def documents(count: int = 24) -> list[Document]:
     for _ in range(count):
         tokens = random.integers(2, VOCAB, 24).astype(np.int32)
         ids = random.integers(0, VOCAB, (20, 16)).astype(np.int32)
-        logprobs = np.sort(np.log(random.dirichlet(np.ones(16), 20)), axis=1)[:, ::-1].astype(np.float16)
+        logprobs = np.sort(np.log(random.dirichlet(np.ones(16), 20)), axis=1)[:, ::-1].astype(
+            np.float16
+        )
         result.append(Document(tokens, 4, ids, logprobs))
     return result
 
@@ -46,7 +52,9 @@ def test_training_computes_the_marginals_that_inference_drafts() -> None:
     batch = Batch(tokens, anchors, unused.long(), unused, torch.ones(1, 2, masks, dtype=torch.bool))
     with torch.no_grad():
         logits = training.backbone.logits(training.hidden(batch, [])[0]).float()
-    system = GatedSystem("t", training.backbone, frozenset({1}), training.adapter, training.mask_embedding.detach())
+    system = GatedSystem(
+        "t", training.backbone, frozenset({1}), training.adapter, training.mask_embedding.detach()
+    )
     for block, anchor in enumerate(anchors[0].tolist()):
         prefix = tuple(tokens[0, : anchor + 1].tolist())
         marginals = system.start(prefix, 64).draft(prefix[-1], masks, top_k=VOCAB).marginals
@@ -72,7 +80,9 @@ def test_labels_belong_to_the_token_after_the_mask() -> None:
     for block, anchor in enumerate(batch.anchors[0].tolist()):
         assert document.answer_start - 1 <= anchor < len(document.tokens) - 2
         for j in range(4):
-            predicted = anchor + j + 2  # mask j (0-based) stands at anchor + j + 1 and predicts the token after it
+            predicted = (
+                anchor + j + 2
+            )  # mask j (0-based) stands at anchor + j + 1 and predicts the token after it
             inside = predicted < len(document.tokens)
             assert bool(batch.known[0, block, j]) == inside
             if inside:
@@ -140,13 +150,27 @@ def tiny_deeper() -> torch.nn.Module:
     from transformers import LlamaConfig, LlamaForCausalLM
 
     return LlamaForCausalLM(
-        LlamaConfig(vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=3, num_attention_heads=2)
+        LlamaConfig(
+            vocab_size=8,
+            hidden_size=8,
+            intermediate_size=8,
+            num_hidden_layers=3,
+            num_attention_heads=2,
+        )
     )
 
 
 def dflash_trainer() -> DFlashTrainer:
     recipe = DFlashRecipe(
-        steps=6, documents=2, rows=12, masks=(4,), warmup=2, head_tokens=VOCAB, layers=2, block_size=6, features=2
+        steps=6,
+        documents=2,
+        rows=12,
+        masks=(4,),
+        warmup=2,
+        head_tokens=VOCAB,
+        layers=2,
+        block_size=6,
+        features=2,
     )
     return DFlashTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), recipe)
 
@@ -164,7 +188,9 @@ def test_dflash_training_computes_the_marginals_that_inference_drafts() -> None:
         for block, anchor in enumerate(batch.anchors[text].tolist()):
             prefix = tuple(document.tokens[: anchor + 1].tolist())
             marginals = system.start(prefix, 64).draft(prefix[-1], 4, top_k=VOCAB).marginals
-            for row, (ids, log_q) in enumerate(zip(marginals.token_ids, marginals.log_q, strict=True)):
+            for row, (ids, log_q) in enumerate(
+                zip(marginals.token_ids, marginals.log_q, strict=True)
+            ):
                 expected = torch.log_softmax(logits[text, block, row], -1)[list(ids)]
                 torch.testing.assert_close(torch.tensor(log_q), expected, atol=2e-5, rtol=0)
 

@@ -1,4 +1,6 @@
-"""One copy each way per round: the draft and the decision leave the device once each, the tree enters it once."""
+"""One copy each way per round: the draft and the decision leave the device once each, the tree
+enters it once.
+"""
 
 from collections import Counter
 from typing import Any
@@ -7,7 +9,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from presto.decode import Run
+from presto.decoding.loop import Run
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.target import TargetSession, TargetSystem
 from presto.records import DecodeConfig, Tree
@@ -15,12 +17,16 @@ from tests.doubles import tiny_gated
 from tests.test_dflash import pair
 
 GATED = tiny_gated(6)
-QUADRATIC = QuadraticGatedSystem("q", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding)
+QUADRATIC = QuadraticGatedSystem(
+    "q", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding
+)
 EXACT_READS = 2  # of the exact row, on the host by then: its likeliest token and its margin
 
 
 class ScalarReads(TorchDispatchMode):
-    """Counts ``item()``, ``int()``, ``float()``, ``bool()`` of tensors: on a device each of them waits and copies."""
+    """Counts ``item()``, ``int()``, ``float()``, ``bool()`` of tensors: on a device each of them
+    waits and copies.
+    """
 
     count = 0
 

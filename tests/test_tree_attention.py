@@ -1,4 +1,6 @@
-"""Tree attention: every node's logits are those of its path run alone, in every mode that uses the cache."""
+"""Tree attention: every node's logits are those of its path run alone, in every mode that uses the
+cache.
+"""
 
 import pytest
 import torch
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 
 from presto.models.selfspec import GatedSystem
 from presto.records import Tree
-from presto.tree import path
+from presto.records.tree import path
 from tests.doubles import tiny_gated
 
 
@@ -41,12 +43,16 @@ def test_tree_logits_are_path_logits(system: GatedSystem, tree: Tree, prompt: li
     logits = session.verify(session.plan(tree))
     for node in range(len(tree.tokens)):
         below = [tree.tokens[i] for i in path(tree.parents, node)]
-        torch.testing.assert_close(logits[node], alone(system, [*prompt, tree.tokens[0], *below]), rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(
+            logits[node], alone(system, [*prompt, tree.tokens[0], *below]), rtol=1e-9, atol=1e-9
+        )
 
 
 @settings(max_examples=40, deadline=None)
 @given(tree=trees(), data=st.data())
-def test_commit_leaves_the_cache_of_the_accepted_text(system: GatedSystem, tree: Tree, data: st.DataObject) -> None:
+def test_commit_leaves_the_cache_of_the_accepted_text(
+    system: GatedSystem, tree: Tree, data: st.DataObject
+) -> None:
     node = data.draw(st.integers(0, len(tree.tokens) - 1))
     nodes = path(tree.parents, node)
     session = system.start((4, 9, tree.tokens[0]), 64)
@@ -59,7 +65,9 @@ def test_commit_leaves_the_cache_of_the_accepted_text(system: GatedSystem, tree:
 
 
 @pytest.mark.parametrize("length", [0, 1, 5])
-def test_the_gated_seed_row_is_the_target_and_the_masks_are_adapted(system: GatedSystem, length: int) -> None:
+def test_the_gated_seed_row_is_the_target_and_the_masks_are_adapted(
+    system: GatedSystem, length: int
+) -> None:
     session = system.start((4, 9, 6), 64)
     draft = session.draft(6, length, top_k=5)
     assert draft.exact is not None

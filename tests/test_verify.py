@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
+from presto.decoding.sampling import Sampler
+from presto.decoding.verify import follow
 from presto.records import Tree
-from presto.sampling import Sampler
-from presto.verify import follow
 from tests.doubles import tree_input
 
 GREEDY = Sampler(0.0, 0, 1.0, 0)
@@ -26,9 +26,16 @@ def rows(*choices: int) -> torch.Tensor:
 
 @pytest.mark.parametrize(
     ("choices", "accepted", "bonus"),
-    [((5, 7, 0, 9), (1, 3), 9), ((5, 8, 0, 0), (1,), 8), ((6, 0, 2, 0), (2,), 2), ((3, 7, 0, 0), (), 3)],
+    [
+        ((5, 7, 0, 9), (1, 3), 9),
+        ((5, 8, 0, 0), (1,), 8),
+        ((6, 0, 2, 0), (2,), 2),
+        ((3, 7, 0, 0), (), 3),
+    ],
 )
-def test_the_walk_follows_the_targets_choices(choices: tuple[int, ...], accepted: tuple[int, ...], bonus: int) -> None:
+def test_the_walk_follows_the_targets_choices(
+    choices: tuple[int, ...], accepted: tuple[int, ...], bonus: int
+) -> None:
     decision = follow(rows(*choices), PLAN, TREE, 10, GREEDY)
     assert decision.accepted == accepted
     assert decision.choice.token == bonus

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from presto.bench import differences, summarise
+from presto.benchmarks.bench import differences, summarise
 from presto.records import DecodeConfig
 from tests import synthetic
 from viz.bench import (
@@ -33,7 +33,9 @@ def interval(value: float) -> dict[str, float]:
     return {"value": value, "low": value - 0.25, "high": value + 0.5}
 
 
-def method(tau: float, histogram: dict[str, int], to_ar: float | None, to_linear: float | None) -> dict[str, Any]:
+def method(
+    tau: float, histogram: dict[str, int], to_ar: float | None, to_linear: float | None
+) -> dict[str, Any]:
     return {
         "tau_macro": interval(tau),
         "tau_micro": tau,
@@ -53,7 +55,13 @@ METHODS = {
     "linear": method(2.5, {"2": 6, "3": 2}, 1.25, 1.0),
     "ar": method(1.0, {"1": 40}, 1.0, 0.75),
 }
-WHERE = {"pair": "smollm2-gated", "mode": "gated", "device": "cpu", "dtype": "float32", "processor": "x86_64"}
+WHERE = {
+    "pair": "smollm2-gated",
+    "mode": "gated",
+    "device": "cpu",
+    "dtype": "float32",
+    "processor": "x86_64",
+}
 RESULT: dict[str, Any] = {
     "where": WHERE,
     "config": asdict(DecodeConfig()),
@@ -102,11 +110,19 @@ def test_what_the_benchmark_writes_is_read() -> None:
     [
         (("methods", "presto", "colour"), 1, r"methods\.presto\.colour: .*(U|u)nexpected"),
         (("where", "password"), "x", r"where\.password: "),
-        (("methods", "presto", "tau_macro", "value"), float("nan"), r"methods\.presto\.tau_macro\.value: .*finite"),
+        (
+            ("methods", "presto", "tau_macro", "value"),
+            float("nan"),
+            r"methods\.presto\.tau_macro\.value: .*finite",
+        ),
         (("methods", "presto", "tau_micro"), float("inf"), r"methods\.presto\.tau_micro: .*finite"),
         (("methods", "presto", "tau_micro"), "4", r"methods\.presto\.tau_micro: .*number"),
         (("methods", "presto", "tau_macro"), None, r"methods\.presto\.tau_macro: "),
-        (("methods", "presto", "tokens_per_second", "low"), -1.0, r"low: .*greater than or equal to 0"),
+        (
+            ("methods", "presto", "tokens_per_second", "low"),
+            -1.0,
+            r"low: .*greater than or equal to 0",
+        ),
         (("methods", "presto", "tau_macro", "low"), 100.0, r"low must not exceed high"),
         (("methods", "presto", "histogram"), {"x": 1}, r"methods\.presto\.histogram\.x"),
         (("methods", "presto", "histogram"), {"1000000": 1}, r"less than or equal to 64"),
@@ -118,7 +134,11 @@ def test_what_the_benchmark_writes_is_read() -> None:
         (("where", "pair"), "x" * 201, r"where\.pair: .*at most 200"),
         (("prompts",), {str(i): 1 for i in range(41)}, r"prompts: .*at most 40"),
         (("config", "lam"), 9.0, r"config\.lam: "),
-        (("datasets", "gsm8k", "presto", "equal_to_ar"), [1], r"datasets\.gsm8k\.presto\.equal_to_ar"),
+        (
+            ("datasets", "gsm8k", "presto", "equal_to_ar"),
+            [1],
+            r"datasets\.gsm8k\.presto\.equal_to_ar",
+        ),
     ],
     ids=lambda part: ".".join(part)[:40] if isinstance(part, tuple) else "",
 )
@@ -130,7 +150,9 @@ def test_broken_parts_are_refused_by_name(path: tuple[str, ...], value: object, 
     assert len(str(caught.value)) < 400
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "\ud800", '{"where": "\ud800"}', "[" * 10000])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "3", "\ud800", '{"where": "\ud800"}', "[" * 10000]
+)
 def test_what_is_no_result_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="not a valid benchmark result: "):
         parse_result(text)
@@ -151,7 +173,15 @@ def test_tau_has_a_group_per_set_and_one_for_all() -> None:
     info = _get_tau_info(parsed())
     assert info.groups == ("gsm8k", "humaneval", ALL)
     assert [(bar.method, bar.group) for bar in info.bars] == [
-        *[("presto", 0), ("ar", 1), ("linear", 1), ("presto", 1), ("ar", 2), ("linear", 2), ("presto", 2)]
+        *[
+            ("presto", 0),
+            ("ar", 1),
+            ("linear", 1),
+            ("presto", 1),
+            ("ar", 2),
+            ("linear", 2),
+            ("presto", 2),
+        ]
     ]
     assert info.bars[-1][2:] == (4.0, 3.75, 4.5, "2.00 tokens per pass")
 
@@ -166,7 +196,9 @@ def test_intervals_are_drawn_around_their_values() -> None:
     assert (list(linear.error_y.array), list(linear.error_y.arrayminus)) == ([0.5], [0.25])
     assert list(linear.customdata[0]) == ["2.500", "2.250", "3.000", "1.25 tokens per pass"]
     assert linear.marker.pattern.shape
-    assert linear.marker.pattern.fillmode == "overlay"  # the other mode hatches in the paper's colour, on nothing
+    assert (
+        linear.marker.pattern.fillmode == "overlay"
+    )  # the other mode hatches in the paper's colour, on nothing
 
 
 def test_an_interval_beside_its_value_has_no_negative_reach() -> None:
@@ -195,7 +227,12 @@ def test_speed_without_a_baseline_has_one_group_or_none() -> None:
 def test_the_histogram_is_in_shares_of_rounds_without_ar() -> None:
     linear, presto = _get_histogram_info(parsed())
     assert linear == ("linear", (2, 3), (6, 2), (0.75, 0.25))
-    assert presto == ("presto", (2, 5, 10), (1, 3, 4), (0.125, 0.375, 0.5))  # by number, not by spelling
+    assert presto == (
+        "presto",
+        (2, 5, 10),
+        (1, 3, 4),
+        (0.125, 0.375, 0.5),
+    )  # by number, not by spelling
     assert [list(bar.y) for bar in _get_histogram_plot((linear,)).data] == [[0.75, 0.25]]
 
 
@@ -207,7 +244,9 @@ def test_overhead_has_the_stages_in_its_card() -> None:
     assert overhead_figure(parsed()).layout.shapes[0].y0 == 0.04
 
 
-@pytest.mark.parametrize("methods", [{}, {"ar": METHODS["ar"] | {"ratio_to_linear": None, "histogram": {}}}])
+@pytest.mark.parametrize(
+    "methods", [{}, {"ar": METHODS["ar"] | {"ratio_to_linear": None, "histogram": {}}}]
+)
 def test_results_without_drafting_methods(methods: dict[str, Any]) -> None:
     result = parse_result(json.dumps({"where": WHERE, "methods": methods}))
     assert result.config is None
@@ -218,14 +257,21 @@ def test_results_without_drafting_methods(methods: dict[str, Any]) -> None:
 
 
 def test_the_where_line() -> None:
-    assert where_line(parsed()) == "smollm2-gated · gated · cpu · float32 · x86_64 · prompts: gsm8k 5, humaneval 3"
+    assert (
+        where_line(parsed())
+        == "smollm2-gated · gated · cpu · float32 · x86_64 · prompts: gsm8k 5, humaneval 3"
+    )
     bare = parse_result(json.dumps({"where": WHERE | {"processor": ""}, "methods": {}}))
     assert where_line(bare) == "smollm2-gated · gated · cpu · float32"
 
 
 def test_hostile_names_are_spelled_out() -> None:
     name = "<b>$x$\u202e\n" + "y" * 100
-    result = parsed(datasets={name: METHODS, ALL: METHODS}, prompts={name: 3}, where=WHERE | {"device": "my gpu\x00"})
+    result = parsed(
+        datasets={name: METHODS, ALL: METHODS},
+        prompts={name: 3},
+        where=WHERE | {"device": "my gpu\x00"},
+    )
     assert "my gpu<NUL>" in where_line(result)
     assert "\u202e" not in where_line(result)
     figure = tau_figure(result)

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from presto.measures import cumulative_speedup
 from presto.records import Choice, Marginals, Method, Round, Stages, Trace, Tree
+from presto.records.measures import cumulative_speedup
 from tests import synthetic
 from viz import scores_figure, speed_sentence, speedup_figure
 from viz.numbers import numbers, stage_shares
@@ -16,7 +16,9 @@ LANES = {trace.method: trace for trace in synthetic.recording(rounds=6).traces}
 
 
 def slower(trace: Trace) -> Trace:
-    return replace(trace, rounds=tuple(replace(r, seconds=Stages(verify=9.0)) for r in trace.rounds))
+    return replace(
+        trace, rounds=tuple(replace(r, seconds=Stages(verify=9.0)) for r in trace.rounds)
+    )
 
 
 def test_scores_info_has_all_drafted_nodes() -> None:
@@ -53,7 +55,9 @@ def test_speedup_info_is_the_measured_ratio() -> None:
     assert info.rounds == tuple(range(1, 7))
 
 
-@pytest.mark.parametrize("linear", [None, replace(LANES["linear"], rounds=())], ids=["absent", "not begun"])
+@pytest.mark.parametrize(
+    "linear", [None, replace(LANES["linear"], rounds=())], ids=["absent", "not begun"]
+)
 def test_speedup_without_linear_waits(linear: Trace | None) -> None:
     assert "as soon as" in speedup_figure(LANES["presto"], linear).layout.annotations[0].text
 
@@ -71,11 +75,22 @@ def test_speedup_marks_the_round() -> None:
 
 
 def test_speedup_of_an_empty_run() -> None:
-    assert not _get_speedup_plot(_get_speedup_info(replace(LANES["presto"], rounds=()), None)).data[0].x
+    assert (
+        not _get_speedup_plot(_get_speedup_info(replace(LANES["presto"], rounds=()), None))
+        .data[0]
+        .x
+    )
 
 
-def lane(method: Method, *steps: tuple[int, float], marginals: Marginals = Marginals(), exact: bool = False) -> Trace:  # noqa: B008
-    """A run of rounds ``(tokens committed, seconds)`` that emits 10, 11, 12, … and drafts nothing."""
+def lane(
+    method: Method,
+    *steps: tuple[int, float],
+    marginals: Marginals = Marginals(),  # noqa: B008
+    exact: bool = False,
+) -> Trace:
+    """A run of rounds ``(tokens committed, seconds)`` that emits 10, 11, 12, … and drafts
+    nothing.
+    """
     made, count = [], 0
     for size, seconds in steps:
         tokens = tuple(range(10 + count, 10 + count + size))
@@ -108,20 +123,30 @@ def test_plain_decoding_is_compared_at_the_same_token_counts() -> None:
     ours, linear = lane("presto", (3, 1.0), (3, 1.0)), lane("linear", (2, 1.0), (2, 1.0), (2, 2.0))
     ar = lane("ar", *((1, 0.5),) * 4)
     info = _get_speedup_info(ours, linear, ar)
-    assert info.ar == (pytest.approx(1.5 / 1.5), None)  # linear has 3 tokens after 1.5 s, AR too; AR never has 6
-    assert _get_speedup_info(ours, linear, lane("ar", *((1, 0.25),) * 6)).ar == pytest.approx((2.0, 4.0 / 1.5))
+    assert info.ar == (
+        pytest.approx(1.5 / 1.5),
+        None,
+    )  # linear has 3 tokens after 1.5 s, AR too; AR never has 6
+    assert _get_speedup_info(ours, linear, lane("ar", *((1, 0.25),) * 6)).ar == pytest.approx(
+        (2.0, 4.0 / 1.5)
+    )
     assert PLAIN in [part.name for part in speedup_figure(ours, linear, ar=ar).data]
     assert PLAIN not in [part.name for part in speedup_figure(ours, linear).data]
 
 
 def test_oracle_counts_the_emitted_text_inside_the_top_eight_and_a_bonus() -> None:
-    # The run emits 10 11 | 12 13 | 14: from round 1 the oracle finds 10, 11 and 12, not 13 (its ninth candidate).
+    # The run emits 10 11 | 12 13 | 14: from round 1 the oracle finds 10, 11 and 12, not 13 (its
+    # ninth candidate).
     others = tuple(range(60, 68))
     rows = (10, *others), (*others[:7], 11, 60), (12, *others), (*others, 13)
     steps = (2, 1.0), (2, 1.0), (1, 1.0)
     assert oracle_committed(lane("presto", *steps, marginals=drafted(*rows))) == [4, 1, 1]
     wide = drafted((10, 12, 14), (11, 13, 50), (12, 14, 50), (13, 50, 51), (14, 50, 51))
-    assert oracle_committed(lane("presto", *steps, marginals=wide)) == [5, 3, 1]  # at most what is left
+    assert oracle_committed(lane("presto", *steps, marginals=wide)) == [
+        5,
+        3,
+        1,
+    ]  # at most what is left
 
 
 def test_oracle_commits_the_exact_token_and_looks_behind_it() -> None:
@@ -137,15 +162,22 @@ def test_oracle_ratio_is_the_ratio_per_pass_with_the_oracles_tokens() -> None:
     assert oracle_committed(ours) == [2, 2]
     info = _get_speedup_info(ours, linear)
     assert info.passes == info.oracle == (2.0, 2.0)
-    better = replace(ours, rounds=(replace(ours.rounds[0], marginals=drafted((10,), (11,), (12,))), ours.rounds[1]))
+    better = replace(
+        ours,
+        rounds=(replace(ours.rounds[0], marginals=drafted((10,), (11,), (12,))), ours.rounds[1]),
+    )
     assert oracle_committed(better) == [4, 2]
-    assert _get_speedup_info(better, linear).oracle == pytest.approx((4.0, 3.0))  # 4 and 6 / 2 tokens against 1
+    assert _get_speedup_info(better, linear).oracle == pytest.approx(
+        (4.0, 3.0)
+    )  # 4 and 6 / 2 tokens against 1
     assert ORACLE in [part.name for part in speedup_figure(better, linear).data]
 
 
 def test_oracle_needs_recorded_marginals_and_linear() -> None:
     assert set(_get_speedup_info(LANES["presto"], LANES["linear"], LANES["ar"]).oracle) == {None}
-    assert set(_get_speedup_info(lane("presto", (1, 1.0), marginals=drafted((10,))), None).oracle) == {None}
+    assert set(
+        _get_speedup_info(lane("presto", (1, 1.0), marginals=drafted((10,))), None).oracle
+    ) == {None}
     assert len(speedup_figure(LANES["presto"], LANES["linear"], ar=LANES["ar"]).data) == 3
 
 
@@ -155,10 +187,12 @@ def test_speed_sentence_is_honest() -> None:
         "1.32× the speed of linear drafting on this prompt."
     )
     assert speed_sentence(ours, lane("linear", *((2, 0.4),) * 4)) == (
-        "0.80×: the tree accepts more (4.0 against 2.0 tokens a round) but its rounds take 2.5 times as long."
+        "0.80×: the tree accepts more (4.0 against 2.0 tokens a round) but its rounds take 2.5 "
+        "times as long."
     )
     assert speed_sentence(ours, lane("linear", (8, 1.0))) == (
-        "0.50×: the tree accepts no more (4.0 against 8.0 tokens a round) and its rounds take 1.0 times as long."
+        "0.50×: the tree accepts no more (4.0 against 8.0 tokens a round) and its rounds take 1.0 "
+        "times as long."
     )
     assert speed_sentence(ours, ours).startswith("1.00×: as fast as")
     assert speed_sentence(ours, None) == speed_sentence(ours, lane("linear"))
@@ -172,5 +206,7 @@ def test_numbers_name_only_lanes_that_ran() -> None:
 
 
 def test_stage_shares_add_up() -> None:
-    assert sum(float(part.value) for part in stage_shares(LANES["presto"])) == pytest.approx(1, abs=0.001)
+    assert sum(float(part.value) for part in stage_shares(LANES["presto"])) == pytest.approx(
+        1, abs=0.001
+    )
     assert stage_shares(replace(LANES["presto"], rounds=())) == []

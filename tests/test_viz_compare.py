@@ -5,9 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from presto.compare import Rival
-from presto.measures import committed_counts, total_seconds
-from presto.records import Choice, DecodeConfig, Finish, Marginals, Method, Round, Stages, Trace, Tree
+from presto.records import (
+    Choice,
+    DecodeConfig,
+    Finish,
+    Marginals,
+    Method,
+    Round,
+    Stages,
+    Trace,
+    Tree,
+)
+from presto.records.measures import committed_counts, total_seconds
+from presto.runs.counterfactuals import Rival
 from tests import synthetic
 from viz.compare import (
     NOT_RUN,
@@ -71,7 +81,11 @@ def lane(
     )
 
 
-PRESTO, LINEAR, AR = lane("presto", (3, 3), 1.5), lane("linear", (2, 1, 3), 1.25), lane("ar", (1,) * 6)
+PRESTO, LINEAR, AR = (
+    lane("presto", (3, 3), 1.5),
+    lane("linear", (2, 1, 3), 1.25),
+    lane("ar", (1,) * 6),
+)
 BLIND = lane("blind", (3, 2, 1), 1.5)
 
 
@@ -88,7 +102,11 @@ def test_lanes_run_on_one_clock() -> None:
     assert [run.name for run in info.lanes] == ["PRESTO", "linear", "autoregressive"]
     assert info.lanes[0].seconds == (0.0, 1.5, 3.0)
     assert info.lanes[1].tokens == (0, 2, 3, 6)
-    assert [run.end for run in info.lanes] == ["PRESTO 3.00 s", "linear 3.75 s", "autoregressive 6.00 s"]
+    assert [run.end for run in info.lanes] == [
+        "PRESTO 3.00 s",
+        "linear 3.75 s",
+        "autoregressive 6.00 s",
+    ]
     assert info.now == 1.5
     assert len({(run.colour, run.dash) for run in info.lanes}) == 3
 
@@ -101,7 +119,12 @@ def test_a_stopped_lane_says_so_and_an_empty_one_is_left_out() -> None:
 
 def test_lanes_of_one_method_are_told_apart() -> None:
     other = lane("presto", (6,), config=DecodeConfig(scorer="product", lam=0.2, normalised=False))
-    names = ["PRESTO (pmi λ 0.7, normalised)", "PRESTO (product λ 0.2)", "PRESTO (product λ 0.2) #2", "autoregressive"]
+    names = [
+        "PRESTO (pmi λ 0.7, normalised)",
+        "PRESTO (product λ 0.2)",
+        "PRESTO (product λ 0.2) #2",
+        "autoregressive",
+    ]
     assert lane_names([PRESTO, other, other, AR]) == names
     drawn = _get_lanes_info([PRESTO, other, other, AR]).lanes
     assert len({(run.colour, run.dash) for run in drawn}) == 4
@@ -128,7 +151,9 @@ def test_lanes_of_timeless_runs_are_drawn() -> None:
 def test_other_prompts_and_seeds_are_refused() -> None:
     with pytest.raises(ValueError, match="one prompt only"):
         lanes_figure([PRESTO, synthetic.trace(rounds=2)])
-    warm = [lane("presto", (6,), config=DecodeConfig(temperature=1.0, seed=seed)) for seed in (1, 2)]
+    warm = [
+        lane("presto", (6,), config=DecodeConfig(temperature=1.0, seed=seed)) for seed in (1, 2)
+    ]
     with pytest.raises(ValueError, match="one seed and temperature"):
         lane_table(warm)
     assert lane_table([lane("presto", (6,), config=DecodeConfig(seed=seed)) for seed in (1, 2)])
@@ -136,8 +161,18 @@ def test_other_prompts_and_seeds_are_refused() -> None:
 
 def test_rivals_of_a_round_and_on_average() -> None:
     rounds = [rivals(2, 4, 1), (), rivals(3, 4, 3)]
-    assert _get_rivals_info(rounds[0]) == (("linear", "pmi", "<b>"), (2.0, 4.0, 1.0), (False, True, False), 1)
-    assert _get_rivals_total_info(rounds) == (("linear", "pmi", "<b>"), (2.5, 4.0, 2.0), (False, True, False), 2)
+    assert _get_rivals_info(rounds[0]) == (
+        ("linear", "pmi", "<b>"),
+        (2.0, 4.0, 1.0),
+        (False, True, False),
+        1,
+    )
+    assert _get_rivals_total_info(rounds) == (
+        ("linear", "pmi", "<b>"),
+        (2.5, 4.0, 2.0),
+        (False, True, False),
+        2,
+    )
 
 
 def test_rivals_bars_mark_the_runs_own_and_escape_names() -> None:
@@ -160,7 +195,9 @@ def test_rounds_without_rivals_say_so() -> None:
 def test_the_lane_table_compares_with_the_first_lane_and_the_text_with_ar() -> None:
     first, second, third = lane_table([PRESTO, LINEAR, AR])
     same = "identical to the autoregressive text"
-    assert first == LaneRow("PRESTO", "pmi λ 0.7, normalised", 3.0, 2.0, 1.0, True, None, None, same)
+    assert first == LaneRow(
+        "PRESTO", "pmi λ 0.7, normalised", 3.0, 2.0, 1.0, True, None, None, same
+    )
     assert (second.tau, second.tokens_per_second, second.ratio) == (2.0, 1.6, 0.8)
     assert third == LaneRow("autoregressive", "", 1.0, 1.0, 0.5, True, None, None, "the reference")
 
@@ -214,6 +251,8 @@ def test_recorded_shapes_work_together() -> None:
     same_text = [replace(trace, rounds=lanes[0].rounds) for trace in lanes]
     assert next_difference(same_text, 0) is None
     info = _get_lanes_info(lanes)
-    assert [run.tokens[-1] for run in info.lanes] == [committed_counts(trace)[-1] for trace in lanes]
+    assert [run.tokens[-1] for run in info.lanes] == [
+        committed_counts(trace)[-1] for trace in lanes
+    ]
     seconds = pytest.approx([total_seconds(trace) for trace in lanes], rel=1e-12)
     assert [run.seconds[-1] for run in info.lanes] == seconds

@@ -1,4 +1,6 @@
-"""The spelled-out score is the scorer's own: recomputed from the shown terms it gives the recorded increment."""
+"""The spelled-out score is the scorer's own: recomputed from the shown terms it gives the recorded
+increment.
+"""
 
 import math
 from dataclasses import replace
@@ -6,9 +8,9 @@ from typing import get_args
 
 import pytest
 
-from presto.ngram import NgramModel
+from presto.kernels.ngram import NgramModel
+from presto.kernels.search import build_tree
 from presto.records import Choice, DecodeConfig, Marginals, Round, Scorer, Stages, Trace, Tree
-from presto.search import build_tree
 from tests import synthetic
 from viz import formula
 from viz.formula import ROUNDING, _corrected, _levels, decimal
@@ -34,7 +36,9 @@ def traced(tree: Tree, config: DecodeConfig, pieces: dict[int, str]) -> Trace:
 
 
 def built(config: DecodeConfig) -> Trace:
-    """A tree that the search built, below a text in which tokens 0 … 5 follow each other in turn."""
+    """A tree that the search built, below a text in which tokens 0 … 5 follow each other in
+    turn.
+    """
     config = replace(config, budget=20, draft_length=4, top_k=5)
     ngram = NgramModel(6)
     ngram.extend(text := [i % 6 for i in range(40)] + [0, 2, 1, 3, 2])
@@ -47,7 +51,8 @@ def built(config: DecodeConfig) -> Trace:
 def test_hand_computed_lines() -> None:
     assert formula(traced(TREE, DecodeConfig(), WORDS), 0, 2) == (
         "“␣cat”: log q −0.51 + λ 0.7 · log ρ 1.20 = +0.33",
-        "“␣sat”: log q −1.00 + λ 0.7 · log ρ −0.50 = −1.35, normalised to the children’s mass: −0.42",
+        "“␣sat”: log q −1.00 + λ 0.7 · log ρ −0.50 = −1.35, normalised to the children’s mass: "
+        "−0.42",
         "Sum over the path: prefix-blind −1.51 (log q alone), prefix-aligned −0.09",
     )
 
@@ -93,7 +98,9 @@ def test_normalised_siblings_are_shifted_together(scorer: Scorer) -> None:
         assert max(values) - min(values) <= ROUNDING
     changed = any(abs(values[0]) > ROUNDING for values in shifts.values())
     assert changed == (scorer != "blind")
-    assert changed == any("children’s mass" in line for line in formula(trace, 0, len(tree.tokens) - 1))
+    assert changed == any(
+        "children’s mass" in line for line in formula(trace, 0, len(tree.tokens) - 1)
+    )
 
 
 def test_the_increments_of_all_lines_add_up() -> None:
@@ -124,7 +131,12 @@ def test_tokens_are_visible_text() -> None:
 
 @pytest.mark.parametrize(
     ("value", "signed", "shown"),
-    [(-0.514, False, "−0.51"), (0.33, True, "+0.33"), (-0.001, False, "0.00"), (1.2, False, "1.20")],
+    [
+        (-0.514, False, "−0.51"),
+        (0.33, True, "+0.33"),
+        (-0.001, False, "0.00"),
+        (1.2, False, "1.20"),
+    ],
 )
 def test_decimal(value: float, signed: bool, shown: str) -> None:
     assert decimal(value, signed) == shown

@@ -1,4 +1,6 @@
-"""The grid of marginals: one cell per token and position, whatever the prefixes the tree uses it after."""
+"""The grid of marginals: one cell per token and position, whatever the prefixes the tree uses it
+after.
+"""
 
 import math
 from dataclasses import replace
@@ -28,16 +30,25 @@ def logs(rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(math.log(q) for q in row) for row in rows)
 
 
-def hand_made(marginals: Marginals = Marginals(TOKENS, logs(QS)), exact: int | None = None) -> Trace:  # noqa: B008
+def hand_made(marginals: Marginals | None = None, exact: int | None = None) -> Trace:
+    marginals = marginals or Marginals(TOKENS, logs(QS))
     committed = (*(() if exact is None else (exact,)), 6, 8, 4)
-    round_ = Round(3, exact, marginals, TREE, (0.0,) * 6, (2, 4), Choice(4), committed, 1.0, 1, Stages())
-    return replace(synthetic.trace(rounds=0), rounds=(round_,), pieces={i: f" t{i}" for i in range(60)})
+    round_ = Round(
+        3, exact, marginals, TREE, (0.0,) * 6, (2, 4), Choice(4), committed, 1.0, 1, Stages()
+    )
+    return replace(
+        synthetic.trace(rounds=0), rounds=(round_,), pieces={i: f" t{i}" for i in range(60)}
+    )
 
 
 def random_marginals(trace: Trace, positions: int, width: int) -> Trace:
     """The trace with marginals whose tokens at every position are 0, 1, …, width - 1."""
-    marginals = Marginals((tuple(range(width)),) * positions, (tuple(-1.0 - i for i in range(width)),) * positions)
-    return replace(trace, rounds=tuple(replace(round_, marginals=marginals) for round_ in trace.rounds))
+    marginals = Marginals(
+        (tuple(range(width)),) * positions, (tuple(-1.0 - i for i in range(width)),) * positions
+    )
+    return replace(
+        trace, rounds=tuple(replace(round_, marginals=marginals) for round_ in trace.rounds)
+    )
 
 
 def test_a_token_is_one_cell_however_many_nodes_use_it() -> None:
@@ -45,9 +56,20 @@ def test_a_token_is_one_cell_however_many_nodes_use_it() -> None:
     cells = {(cell.depth, cell.token): cell for row in info.rows for cell in row}
     assert len(cells) == 6
     shared = cells[2, 8]
-    assert (shared.rank, shared.nodes, shared.log_rho, shared.accepted) == (1, (3, 4), (-0.25, 1.5), True)
+    assert (shared.rank, shared.nodes, shared.log_rho, shared.accepted) == (
+        1,
+        (3, 4),
+        (-0.25, 1.5),
+        True,
+    )
     assert shared.q == pytest.approx(0.6)
-    assert [cells[key].nodes for key in ((1, 5), (1, 6), (1, 7), (2, 5), (2, 9))] == [(1,), (2,), (), (), (5,)]
+    assert [cells[key].nodes for key in ((1, 5), (1, 6), (1, 7), (2, 5), (2, 9))] == [
+        (1,),
+        (2,),
+        (),
+        (),
+        (5,),
+    ]
     assert {key for key, cell in cells.items() if cell.accepted} == {(1, 6), (2, 8)}
     assert cells[1, 7].log_rho is None
     assert info.below == 0
@@ -60,7 +82,10 @@ def test_rows_are_ranks_and_columns_positions() -> None:
     assert [list(row) for row in grid.z] == [[0.5, 0.6], [0.3, 0.2], [0.1, 0.05]]
     assert grid.text[0][1] == "␣t8"
     assert grid.customdata[0][1][4] == "60.0%"
-    assert grid.customdata[0][1][-1] == "used by 2 nodes of the tree, log ρ −0.25 to 1.50; accepted by the target"
+    assert (
+        grid.customdata[0][1][-1]
+        == "used by 2 nodes of the tree, log ρ −0.25 to 1.50; accepted by the target"
+    )
     assert grid.customdata[2][0][-1] == "used by no node of the tree"
     assert grid.customdata[2][1][-1] == "used by 1 node of the tree, log ρ 0.70"
 
@@ -115,7 +140,9 @@ def test_hostile_tokens_are_spelled_and_the_hover_is_constant() -> None:
     pieces: list[Piece] = synthetic.HOSTILE
     for first in range(0, len(pieces), SHOWN):
         turned = pieces[first:] + pieces[:first]
-        trace = random_marginals(synthetic.trace(5, rounds=1, budget=20, pieces=turned), 4, len(pieces))
+        trace = random_marginals(
+            synthetic.trace(5, rounds=1, budget=20, pieces=turned), 4, len(pieces)
+        )
         grid = marginals_figure(trace).data[0]
         shown = str(grid.text).replace("<br>", "") + str(grid.customdata)
         assert all(mark not in shown for mark in ("<", ">", "$", "\u202e", "\u200b", "\x00"))

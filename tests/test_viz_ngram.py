@@ -32,5 +32,7 @@ def test_the_settings_name_the_counts(
 
 
 def test_uncorrected_runs_name_none() -> None:
-    assert "n-gram" not in settings(replace(RUN, method="blind", config=DecodeConfig(scorer="blind")))
+    assert "n-gram" not in settings(
+        replace(RUN, method="blind", config=DecodeConfig(scorer="blind"))
+    )
     assert "n-gram" not in settings(replace(RUN, method="ar"))

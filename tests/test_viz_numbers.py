@@ -5,6 +5,14 @@ from viz.numbers import phases
 
 
 def test_phases_have_the_rounds_own_times() -> None:
-    seconds = Stages(draft=0.0123, score=0.00041, search=0.0002, mask=0.0003, verify=0.0456, commit=0.0)
-    expected = [("draft", "12 ms"), ("score", "0.41 ms"), ("build", "0.5 ms"), ("verify", "46 ms"), ("commit", "0 ms")]
+    seconds = Stages(
+        draft=0.0123, score=0.00041, search=0.0002, mask=0.0003, verify=0.0456, commit=0.0
+    )
+    expected = [
+        ("draft", "12 ms"),
+        ("score", "0.41 ms"),
+        ("build", "0.5 ms"),
+        ("verify", "46 ms"),
+        ("commit", "0 ms"),
+    ]
     assert phases(seconds) == expected

@@ -64,7 +64,9 @@ def test_the_page_carries_the_first_rounds_and_says_how_many_follow() -> None:
     assert json.loads(part["head"])["rounds"] == 5
 
 
-def test_shelf_lists_readable_recordings_and_skips_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_shelf_lists_readable_recordings_and_skips_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     save(synthetic.recording("One", rounds=2), tmp_path / "1.json.gz")
     save(synthetic.recording("One", rounds=1), tmp_path / "2.json")
     (tmp_path / "3.json.gz").write_bytes(b"not gzip")

@@ -1,4 +1,6 @@
-"""Path scores against the target's log-probability: the correlations are Spearman's, the ranks those of the tree."""
+"""Path scores against the target's log-probability: the correlations are Spearman's, the ranks
+those of the tree.
+"""
 
 import math
 from dataclasses import replace
@@ -8,7 +10,13 @@ import pytest
 from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
 from tests import synthetic
 from viz import prediction_figure
-from viz.prediction import _get_prediction_info, _get_prediction_plot, path_log_p, prediction_sentence, rank_correlation
+from viz.prediction import (
+    _get_prediction_info,
+    _get_prediction_plot,
+    path_log_p,
+    prediction_sentence,
+    rank_correlation,
+)
 
 # root → 1, 2; 1 → 3; 2 → 4
 TREE = Tree(
@@ -63,18 +71,24 @@ def test_legend_says_the_correlations() -> None:
 
 def test_ties_share_their_rank() -> None:
     # ranks 1.5 1.5 3 4 against 1 2 3 4: covariance 4.5, variances 4.5 and 5
-    assert rank_correlation([1, 1, 2, 3], [10, 20, 30, 40]) == pytest.approx(4.5 / math.sqrt(4.5 * 5))
+    assert rank_correlation([1, 1, 2, 3], [10, 20, 30, 40]) == pytest.approx(
+        4.5 / math.sqrt(4.5 * 5)
+    )
     assert rank_correlation([3, 1, 2], [1, 3, 2]) == pytest.approx(-1)
 
 
-@pytest.mark.parametrize("pair", [([1.0, 2.0], [1.0, 2.0]), ([1.0] * 5, [1.0, 2, 3, 4, 5]), ([1.0, 2, 3], [0.0] * 3)])
+@pytest.mark.parametrize(
+    "pair", [([1.0, 2.0], [1.0, 2.0]), ([1.0] * 5, [1.0, 2, 3, 4, 5]), ([1.0, 2, 3], [0.0] * 3)]
+)
 def test_no_correlation_without_nodes_or_variance(pair: tuple[list[float], list[float]]) -> None:
     assert rank_correlation(*pair) is None
 
 
 def test_a_monotonic_map_keeps_the_correlation() -> None:
     values, other = [0.3, -2.0, 1.1, 5.0, 0.2], [1.0, 0.0, 3.0, 2.0, -4.0]
-    assert rank_correlation(values, other) == pytest.approx(rank_correlation([math.exp(v) for v in values], other))
+    assert rank_correlation(values, other) == pytest.approx(
+        rank_correlation([math.exp(v) for v in values], other)
+    )
 
 
 def test_points_are_the_scores_and_accepted_ones_are_larger() -> None:

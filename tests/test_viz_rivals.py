@@ -1,16 +1,34 @@
-"""What the page says of other scorers at a round's state: which nodes are whose, in words and paths."""
+"""What the page says of other scorers at a round's state: which nodes are whose, in words and
+paths.
+"""
 
 from dataclasses import replace
 from pathlib import Path
 
-from presto.compare import Rival
 from presto.records import Tree, load_recording
+from presto.runs.counterfactuals import Rival
 from tests import synthetic
 from viz.rivals import missing_nodes, only_own, rivals_of, rivals_sentence
 
 # root → 5, 6; 5 → 7            root → 5, 8; 8 → 7
-OURS = Tree((1, 5, 6, 7), (-1, 0, 0, 1), (0, 0, 1, 0), (0.0,) * 4, (0.0,) * 4, (0.0, -1.0, -2.0, -3.0), (0.0,) * 4)
-BLIND = Tree((1, 5, 8, 7), (-1, 0, 0, 2), (0, 0, 1, 0), (0.0,) * 4, (0.0,) * 4, (0.0, -1.0, -1.5, -2.5), (0.0,) * 4)
+OURS = Tree(
+    (1, 5, 6, 7),
+    (-1, 0, 0, 1),
+    (0, 0, 1, 0),
+    (0.0,) * 4,
+    (0.0,) * 4,
+    (0.0, -1.0, -2.0, -3.0),
+    (0.0,) * 4,
+)
+BLIND = Tree(
+    (1, 5, 8, 7),
+    (-1, 0, 0, 2),
+    (0, 0, 1, 0),
+    (0.0,) * 4,
+    (0.0,) * 4,
+    (0.0, -1.0, -1.5, -2.5),
+    (0.0,) * 4,
+)
 ROUND = replace(synthetic.trace(rounds=1).rounds[0], tree=OURS, log_p=(0.0,) * 4, accepted=(1,))
 
 
@@ -33,7 +51,10 @@ def test_without_a_blind_tree_nothing_is_marked() -> None:
 
 def test_the_sentence_names_who_would_have_done_better_and_worse() -> None:
     assert rivals_sentence(rivals()) == "This run committed 3; less with blind."
-    assert rivals_sentence(rivals(mixture=5)) == "This run committed 3; more with mixture; less with blind."
+    assert (
+        rivals_sentence(rivals(mixture=5))
+        == "This run committed 3; more with mixture; less with blind."
+    )
     assert rivals_sentence(rivals(2, 2, 2)) == "All settings would have committed 2 here."
 
 

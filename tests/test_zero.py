@@ -1,4 +1,6 @@
-"""ZeroGPU with the real ``spaces`` package over a simulated daemon; see ``zero_space`` for what else is simulated."""
+"""ZeroGPU with the real ``spaces`` package over a simulated daemon; see ``zero_space`` for what
+else is simulated.
+"""
 
 import json
 import os
@@ -23,7 +25,9 @@ GRANTED = (200, {"idle": False, "nvidiaIndex": 0, "nvidiaUUID": "GPU-0", "allowT
 
 
 class Daemon:
-    """What grants GPUs on a Space, as far as ``spaces`` asks it: start-up, schedule, allow, release."""
+    """What grants GPUs on a Space, as far as ``spaces`` asks it: start-up, schedule, allow,
+    release.
+    """
 
     def __init__(self) -> None:
         self.schedule: tuple[int, dict[str, Any]] = GRANTED
@@ -78,7 +82,9 @@ def space(daemon: Daemon, prompt: str = "hello", take: int = -1, **settings: str
     return dict(json.loads(result.stdout.strip().splitlines()[-1]))
 
 
-def test_both_lanes_are_decoded_in_one_forked_worker_and_cross_as_plain_data(daemon: Daemon) -> None:
+def test_both_lanes_are_decoded_in_one_forked_worker_and_cross_as_plain_data(
+    daemon: Daemon,
+) -> None:
     answer = space(daemon)
     assert answer["problem"] == ""
     assert {made for *_, made in answer["seen"]} == {"worker"}
@@ -90,15 +96,22 @@ def test_both_lanes_are_decoded_in_one_forked_worker_and_cross_as_plain_data(dae
 def test_the_duration_is_computed_from_the_request(daemon: Daemon) -> None:
     space(daemon)
     config = DecodeConfig(max_new_tokens=12, budget=16)
-    expected = zero.seconds("smollm2-gated", "hello", [Lane("presto", config), Lane("linear", config)])
+    expected = zero.seconds(
+        "smollm2-gated", "hello", [Lane("presto", config), Lane("linear", config)]
+    )
     _, query = daemon.asked[0]
     assert int(query["durationSeconds"]) >= expected  # ``spaces`` weighs it by the size of its GPU
     more = [Lane("presto", DecodeConfig(max_new_tokens=1024))]
-    assert zero.seconds("qwen3-8b-dflash", "hello", more) > zero.seconds("smollm2-gated", "hello", more) > expected
+    assert (
+        zero.seconds("qwen3-8b-dflash", "hello", more)
+        > zero.seconds("smollm2-gated", "hello", more)
+        > expected
+    )
 
 
 @pytest.mark.parametrize(
-    ("wait", "words"), [(3600, "Your share of free GPU seconds is used up"), (-1, "asks for more GPU seconds")]
+    ("wait", "words"),
+    [(3600, "Your share of free GPU seconds is used up"), (-1, "asks for more GPU seconds")],
 )
 def test_quota_and_duration_refusals_are_plain_words_with_the_recorded_runs(
     daemon: Daemon, wait: int, words: str
@@ -125,17 +138,22 @@ def test_a_worker_that_is_killed_for_its_duration_is_told(daemon: Daemon) -> Non
         ("crash", "ServingError: The run failed on our side"),
         (
             "memory",
-            "ServingError: The machine ran out of memory with a budget of 16 and 12 new tokens: try a budget of 8.",
+            "ServingError: The machine ran out of memory with a budget of 16 and 12 new tokens: "
+            "try a budget of 8.",
         ),
     ],
 )
-def test_the_words_of_a_failure_cross_from_the_worker(daemon: Daemon, prompt: str, words: str) -> None:
+def test_the_words_of_a_failure_cross_from_the_worker(
+    daemon: Daemon, prompt: str, words: str
+) -> None:
     answer = space(daemon, prompt)
     assert answer["problem"].startswith(words)
     assert "secret" not in answer["problem"]
 
 
-def test_a_visitor_who_leaves_ends_the_worker_within_a_round(daemon: Daemon, tmp_path: Path) -> None:
+def test_a_visitor_who_leaves_ends_the_worker_within_a_round(
+    daemon: Daemon, tmp_path: Path
+) -> None:
     log = tmp_path / "closed"
     answer = space(daemon, take=3, PACE="0.3", CLOSED_LOG=str(log))
     assert len(answer["seen"]) == 3
@@ -160,7 +178,10 @@ def test_an_unknown_or_unloaded_pair_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_elsewhere_nothing_of_it_is_imported() -> None:
     code = "import app, sys; assert 'spaces' not in sys.modules"
     subprocess.run(
-        [sys.executable, "-c", code], check=True, cwd=SPACE.parents[1], env=os.environ | {"SPACES_ZERO_GPU": ""}
+        [sys.executable, "-c", code],
+        check=True,
+        cwd=SPACE.parents[1],
+        env=os.environ | {"SPACES_ZERO_GPU": ""},
     )
 
 

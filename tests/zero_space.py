@@ -1,8 +1,9 @@
 """A ZeroGPU Space in a process of its own: runs one request and prints what came of it as JSON.
 
-The decorator, the forked worker, pickling, scheduling and errors are the ``spaces`` package's own. Simulated are the
-device daemon (an HTTP server of the test) and the GPU: torch is hidden while ``spaces`` is imported, so that it takes
-its own path for a process without torch and neither emulates CUDA in the parent nor moves weights in the worker.
+The decorator, the forked worker, pickling, scheduling and errors are the ``spaces`` package's own.
+Simulated are the device daemon (an HTTP server of the test) and the GPU: torch is hidden while
+``spaces`` is imported, so that it takes its own path for a process without torch and neither
+emulates CUDA in the parent nor moves weights in the worker.
 """
 
 import json
@@ -40,7 +41,7 @@ def main(prompt: str, take: int) -> None:
     if prompt != "real":
         runs = serve.double()
         runs.stream = stream  # type: ignore[attr-defined]
-        sys.modules["presto.runs"] = runs
+        sys.modules["presto.runs.runner"] = runs
     from ui import zero
     from ui.serving import play
 

@@ -1,1 +1,3 @@
-"""The page's parts that know Gradio; ``app.py`` puts them together. Importing them loads no model."""
+"""The page's parts that know Gradio; ``app.py`` puts them together. Importing them loads no
+model.
+"""

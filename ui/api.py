@@ -1,4 +1,6 @@
-"""What programs may call: plain values in, plain JSON out. The docstrings are what the API page shows."""
+"""What programs may call: plain values in, plain JSON out. The docstrings are what the API page
+shows.
+"""
 
 import json
 from pathlib import Path
@@ -8,7 +10,7 @@ import gradio as gr
 
 from presto.models.catalogue import names
 from presto.records import load_recording, to_json
-from presto.requests import check_method, make_config
+from presto.runs.requests import check_method, make_config
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.serving import play
@@ -19,7 +21,10 @@ from viz.shelf import shelf
 def _lane(lane: object) -> Lane:
     settings = (lane.get("settings") or {}) if isinstance(lane, dict) else None
     if not isinstance(lane, dict) or not isinstance(settings, dict):
-        raise ValueError(f'a lane must look like {{"method": "presto", "settings": {{}}}}, got {str(lane)[:60]!r}')
+        raise ValueError(
+            'a lane must look like {"method": "presto", "settings": {}}, '
+            f"got {str(lane)[:60]!r}"
+        )
     return Lane(check_method(lane.get("method")), make_config(**settings))
 
 
@@ -28,18 +33,26 @@ def _traces(prompt: str, system: str, lanes: list[dict[str, Any]]) -> list[dict[
     try:
         chosen = [_lane(lane) for lane in lanes]
         check_request(prompt, system, chosen)
-        last = {update.lane: update.trace for update in play(system, prompt, chosen) if update.trace is not None}
+        last = {
+            update.lane: update.trace
+            for update in play(system, prompt, chosen)
+            if update.trace is not None
+        }
     except Exception as error:
         raise gr.Error(reason(error), print_exception=False) from None
     return [json.loads(to_json(trace)) for trace in last.values()]
 
 
-def decode(prompt: str, method: str = "presto", system: str = "", settings: dict[str, Any] | None = None) -> Any:
-    """Decode a prompt and return the whole trace: tokens, draft trees, scores, verdicts and seconds of every round.
+def decode(
+    prompt: str, method: str = "presto", system: str = "", settings: dict[str, Any] | None = None
+) -> Any:
+    """Decode a prompt and return the whole trace: tokens, draft trees, scores, verdicts and seconds
+    of every round.
 
     Args:
         prompt: what to say to the model; its chat template is applied.
-        method: "presto", "blind" (the tree without correction), "linear" (one path) or "ar" (no drafting).
+        method: "presto", "blind" (the tree without correction), "linear" (one path) or "ar" (no
+        drafting).
         system: name of the pair; empty for the default.
         settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}.
     """
@@ -48,11 +61,13 @@ def decode(prompt: str, method: str = "presto", system: str = "", settings: dict
 
 
 def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str = "") -> Any:
-    """Decode one prompt by several methods, one after another, and return their traces in that order.
+    """Decode one prompt by several methods, one after another, and return their traces in that
+    order.
 
     Args:
         prompt: what to say to the model; its chat template is applied.
-        lanes: up to four, each {"method": "presto", "settings": {"scorer": "mixture"}}; default: the four methods.
+        lanes: up to four, each {"method": "presto", "settings": {"scorer": "mixture"}}; default:
+        the four methods.
         system: name of the pair; empty for the default.
     """
     chosen = lanes or [{"method": method} for method in ("ar", "linear", "blind", "presto")]
@@ -73,7 +88,8 @@ def recorded_runs(folder: Path) -> Any:
             return list(titles)
         if run not in titles:
             raise gr.Error(
-                f"No recorded run is called {run[:60]!r}; there are: {', '.join(titles)}", print_exception=False
+                f"No recorded run is called {run[:60]!r}; there are: {', '.join(titles)}",
+                print_exception=False,
             )
         return json.loads(to_json(load_recording(titles[run])))
 

@@ -1,4 +1,6 @@
-"""The page "Bench": result files of ``presto bench``, those that come with the project or one that is pasted."""
+"""The page "Bench": result files of ``presto bench``, those that come with the project or one that
+is pasted.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,12 @@ from viz.bench import histogram_figure, overhead_figure, speed_figure, tau_figur
 from viz.results import parse_result
 from viz.theme import dark_of_light
 
-FIGURES = {"tau": tau_figure, "speed": speed_figure, "histogram": histogram_figure, "overhead": overhead_figure}
+FIGURES = {
+    "tau": tau_figure,
+    "speed": speed_figure,
+    "histogram": histogram_figure,
+    "overhead": overhead_figure,
+}
 FOLDER = ASSETS / "benchmarks"
 NONE = "No result file here yet: paste one."
 
@@ -23,9 +30,20 @@ def show_result(text: str, badge: str = "pasted") -> dict[str, Any]:
     try:
         result = parse_result(text)
     except ValueError as error:
-        return {"badge": "", "where": "", "message": f"{str(error)[:1].upper()}{str(error)[1:]}.", "figures": {}}
+        return {
+            "badge": "",
+            "where": "",
+            "message": f"{str(error)[:1].upper()}{str(error)[1:]}.",
+            "figures": {},
+        }
     figures = {name: figure(result).to_json() for name, figure in FIGURES.items()}
-    return {"badge": badge, "where": where_line(result), "message": "", "figures": figures, "dark": dark_of_light()}
+    return {
+        "badge": badge,
+        "where": where_line(result),
+        "message": "",
+        "figures": figures,
+        "dark": dark_of_light(),
+    }
 
 
 def open_result(title: str) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""The page "Compare": up to four lanes decoded one after another on one prompt and seed, or those of a recorded run."""
+"""The page "Compare": up to four lanes decoded one after another on one prompt and seed, or those
+of a recorded run.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,8 +10,8 @@ from typing import Any
 
 import gradio as gr
 
-from presto.compare import RIVALS
 from presto.records import DecodeConfig, Method, load_recording
+from presto.runs.counterfactuals import RIVALS
 from ui.controls import config_of
 from ui.lanes import Lane
 from ui.limits import check_request
@@ -24,7 +26,10 @@ LANES: dict[str, tuple[Method, dict[str, Any]]] = {
     "linear": ("linear", {}),
     "blind tree": ("blind", {}),
     "PRESTO, settings of Explore": ("presto", {}),
-    **{f"PRESTO, {name}": ("presto", RIVALS[name]) for name in ("product", "pmi", "mixture", "dart")},
+    **{
+        f"PRESTO, {name}": ("presto", RIVALS[name])
+        for name in ("product", "pmi", "mixture", "dart")
+    },
 }
 FIRST = ("autoregressive", "linear", "blind tree", "PRESTO, settings of Explore")
 
@@ -39,13 +44,18 @@ def recorded_lanes(path: Path) -> tuple[dict[str, Any], str]:
 def lane_controls() -> list[gr.Dropdown]:
     """A dropdown per lane."""
     choices = [NO_LANE, *LANES]
-    return [gr.Dropdown(choices, value=name, label=f"Lane {i + 1}", min_width=150) for i, name in enumerate(FIRST)]
+    return [
+        gr.Dropdown(choices, value=name, label=f"Lane {i + 1}", min_width=150)
+        for i, name in enumerate(FIRST)
+    ]
 
 
 def check_lanes(
     visit: object, prompt: object, a: str, b: str, c: str, d: str, system: str, *settings: Any
 ) -> list[Any]:
-    """Refuse a comparison that cannot run, with one sentence under the prompt, before it is queued."""
+    """Refuse a comparison that cannot run, with one sentence under the prompt, before it is
+    queued.
+    """
     state, text, pair, *rest = check(visit, prompt, system, *settings)
     if text["is_valid"]:
         text = _refusal(prompt, system, (a, b, c, d), config_of(settings))
@@ -66,14 +76,30 @@ def _refusal(prompt: object, system: str, names: tuple[str, ...], config: Decode
 def lanes_of(names: tuple[str, ...], config: DecodeConfig) -> dict[str, Lane]:
     """The lanes to run by name, each once, in order."""
     chosen = {name: LANES[name] for name in names if name in LANES}
-    return {name: Lane(method, replace(config, **changes)) for name, (method, changes) in chosen.items()}
+    return {
+        name: Lane(method, replace(config, **changes)) for name, (method, changes) in chosen.items()
+    }
 
 
 def run_lanes(
-    visit: Visit, number: int, prompt: str, a: str, b: str, c: str, d: str, system: str, *settings: Any
+    visit: Visit,
+    number: int,
+    prompt: str,
+    a: str,
+    b: str,
+    c: str,
+    d: str,
+    system: str,
+    *settings: Any,
 ) -> Iterator[dict[str, Any]]:
-    """Decode the lanes one after another; one update per round, until the comparison is no longer wanted."""
+    """Decode the lanes one after another; one update per round, until the comparison is no longer
+    wanted.
+    """
     lanes, show = lanes_of((a, b, c, d), config_of(settings)), SideBySide("live", "Your prompt")
     names = list(lanes)
-    request = Request(system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names])
-    yield from follow(visit, number, request, lambda lane, trace: show.take(names[lane], trace), show.value)
+    request = Request(
+        system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names]
+    )
+    yield from follow(
+        visit, number, request, lambda lane, trace: show.take(names[lane], trace), show.value
+    )

@@ -1,7 +1,7 @@
 """Scripts and styles compressed once per process instead of once per visitor.
 
-Gradio compresses every file anew for everybody, on the loop that also serves the live runs: of a first visit that is
-nearly half of the server's work.
+Gradio compresses every file anew for everybody, on the loop that also serves the live runs: of a
+first visit that is nearly half of the server's work.
 """
 
 import asyncio
@@ -20,7 +20,9 @@ COMPRESS: dict[str, Callable[[bytes], bytes]] = {  # by encoding, the better one
 
 
 class CompressedOnce:
-    """ASGI middleware that keeps compressed answers, for whole files under ``prefixes``, which must not change."""
+    """ASGI middleware that keeps compressed answers, for whole files under ``prefixes``, which must
+    not change.
+    """
 
     def __init__(self, app: ASGIApp, prefixes: Iterable[str]) -> None:
         self.app, self.prefixes = app, tuple(prefixes)
@@ -36,11 +38,15 @@ class CompressedOnce:
         start, body = self.kept.get(key) or await self._ask(scope, receive)
         if key not in self.kept and start["status"] == 200:
             start, body = self.kept[key] = await _compressed(start, body, encoding)
-        await send({**start, "headers": [*start["headers"]]})  # a copy: what is around this one adds to them
+        await send(
+            {**start, "headers": [*start["headers"]]}
+        )  # a copy: what is around this one adds to them
         await send({"type": "http.response.body", "body": body})
 
     def _encoding(self, scope: Scope) -> str:
-        """The encoding to use for a request of a whole file under ``prefixes``; empty for any other request."""
+        """The encoding to use for a request of a whole file under ``prefixes``; empty for any other
+        request.
+        """
         if scope["type"] != "http" or scope["method"] != "GET":
             return ""
         path, headers = scope["path"], Headers(scope=scope)
@@ -63,5 +69,7 @@ class CompressedOnce:
 async def _compressed(start: Message, body: bytes, encoding: str) -> tuple[Message, bytes]:
     small = await asyncio.to_thread(COMPRESS[encoding], body)
     headers = MutableHeaders(raw=[*start["headers"]])
-    headers.update({"content-encoding": encoding, "content-length": str(len(small)), "vary": "accept-encoding"})
+    headers.update(
+        {"content-encoding": encoding, "content-length": str(len(small)), "vary": "accept-encoding"}
+    )
     return {**start, "headers": headers.raw}, small

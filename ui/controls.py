@@ -1,4 +1,6 @@
-"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, and the choice of the pair."""
+"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, and the choice
+of the pair.
+"""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -7,11 +9,21 @@ import gradio as gr
 
 from presto.models.catalogue import PAIRS, find
 from presto.records import DecodeConfig, Scorer, Search
-from presto.requests import make_config
+from presto.runs.requests import make_config
 from ui.limits import obstacle
 
 FIELDS = (  # of DecodeConfig, in the order of the handlers' arguments
-    *("scorer", "normalised", "search", "lam", "order", "top_k", "beam_width", "budget", "draft_length"),
+    *(
+        "scorer",
+        "normalised",
+        "search",
+        "lam",
+        "order",
+        "top_k",
+        "beam_width",
+        "budget",
+        "draft_length",
+    ),
     *("correct_first", "static_ngram", "online_ngram", "sampled_draft"),
     *("temperature", "top_p", "sample_top_k", "seed", "max_new_tokens"),
 )
@@ -28,14 +40,22 @@ def pair_facts(name: str) -> str:
     problem = obstacle(spec)
     here = f"cannot run here: {problem}" if problem else "runs here"
     memory = f"weights {spec.gigabytes:g} GB in bfloat16"
-    return f"{here} · {spec.licence} · {memory} · prompt: {spec.template_name} · usual budget {spec.budget}"
+    return (
+        f"{here} · {spec.licence} · {memory} · prompt: {spec.template_name} · usual budget "
+        f"{spec.budget}"
+    )
 
 
 def pair_control() -> gr.Dropdown:
     """Every known pair by its title, those marked that cannot run here."""
-    titles = [(spec.title + " (not on this machine)" * bool(obstacle(spec)), name) for name, spec in PAIRS.items()]
+    titles = [
+        (spec.title + " (not on this machine)" * bool(obstacle(spec)), name)
+        for name, spec in PAIRS.items()
+    ]
     first = titles[0][1]
-    return gr.Dropdown(titles, value=first, label="Pair of target and drafter", info=pair_facts(first))
+    return gr.Dropdown(
+        titles, value=first, label="Pair of target and drafter", info=pair_facts(first)
+    )
 
 
 def choose_pair(name: str) -> tuple[Any, Any]:
@@ -49,7 +69,9 @@ def settings_controls() -> list[gr.components.Component]:
     made: dict[str, gr.components.Component] = {}
 
     def slider(name: str, low: float, high: float, step: float, label: str, info: str = "") -> None:
-        made[name] = gr.Slider(low, high, getattr(default, name), step=step, label=label, info=info or None)
+        made[name] = gr.Slider(
+            low, high, getattr(default, name), step=step, label=label, info=info or None
+        )
 
     def switch(name: str, label: str, info: str) -> None:
         made[name] = gr.Checkbox(getattr(default, name), label=label, info=info, min_width=150)

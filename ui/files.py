@@ -1,4 +1,6 @@
-"""Opening a saved run: the page sends a file's text, the server checks it as strictly as one of its own."""
+"""Opening a saved run: the page sends a file's text, the server checks it as strictly as one of its
+own.
+"""
 
 from typing import Any
 
@@ -14,7 +16,9 @@ LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this p
 
 
 def open_file(visit: Visit, event: gr.EventData) -> tuple[Any, Any, Any]:
-    """Picker, prompt and player for the run in ``event``; another file is refused and the page stays as it was."""
+    """Picker, prompt and player for the run in ``event``; another file is refused and the page
+    stays as it was.
+    """
     try:
         recording = _recording(event._data)
     except ValueError as error:

@@ -1,7 +1,8 @@
-"""What one request may ask of this server; the page and the endpoints refuse the same things in the same words.
+"""What one request may ask of this server; the page and the endpoints refuse the same things in the
+same words.
 
-The sliders bound each setting, these limits bound their product. Environment variables change them, so that a Space
-with two CPU cores can be stricter than a machine with a GPU.
+The sliders bound each setting, these limits bound their product. Environment variables change them,
+so that a Space with two CPU cores can be stricter than a machine with a GPU.
 """
 
 import os
@@ -9,19 +10,22 @@ from collections.abc import Sequence
 
 from presto.models import machine
 from presto.models.catalogue import PairSpec, find
-from presto.requests import check_prompt, config_for
+from presto.runs.requests import check_prompt, config_for
 from ui import zero
 from ui.lanes import Lane
 
 MAX_LANES = 4
-SESSIONS = 256  # visitors remembered, those who left included (Gradio keeps about 0.25 MB of each for an hour)
-# Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of their settings, four
-# lanes at their ends do not.
+# visitors remembered, those who left included (Gradio keeps about 0.25 MB of each for an hour)
+SESSIONS = 256
+# Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of
+# their settings, four lanes at their ends do not.
 MAX_WORK = 2 * 1024 * 1024
 
 
 def limit(name: str, default: int) -> int:
-    """A positive limit from the environment variable ``name``; ``ValueError`` if it is set to anything else."""
+    """A positive limit from the environment variable ``name``; ``ValueError`` if it is set to
+    anything else.
+    """
     text = os.environ.get(name, "")
     if not text:
         return default
@@ -36,7 +40,9 @@ def max_work() -> int:
 
 
 def work(lane: Lane) -> int:
-    """Tokens × nodes of a lane; a single path has as many nodes as positions, plain decoding only the root."""
+    """Tokens × nodes of a lane; a single path has as many nodes as positions, plain decoding only
+    the root.
+    """
     config = config_for(lane.method, lane.config)
     path = config.search == "linear"
     nodes = 1 if lane.method == "ar" else config.draft_length if path else config.budget
@@ -49,7 +55,9 @@ def obstacle(spec: PairSpec) -> str:
 
 
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:
-    """Refuse what cannot or may not run, with one sentence as ``ValueError``, before any model call."""
+    """Refuse what cannot or may not run, with one sentence as ``ValueError``, before any model
+    call.
+    """
     check_prompt(prompt)
     spec = find(system)  # type: ignore[arg-type]
     problem = obstacle(spec)
@@ -60,6 +68,7 @@ def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None
     asked, allowed = sum(map(work, lanes)), max_work()
     if asked > allowed:
         raise ValueError(
-            f"the request asks for {asked:,} tokens × nodes over {len(lanes)} lanes, at most {allowed:,} are allowed: "
+            f"the request asks for {asked:,} tokens × nodes over {len(lanes)} lanes, at most "
+            f"{allowed:,} are allowed: "
             "lower the budget, the number of new tokens or the number of lanes"
         )

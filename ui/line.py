@@ -1,7 +1,8 @@
 """The line in which requests wait for the model: bounded, and full in words.
 
-Gradio shows each visitor their place over the prompt. Its own bound (``max_size``) covers every event of the page, so
-that a full line would also refuse to open a recorded run; here only what decodes is refused.
+Gradio shows each visitor their place over the prompt. Its own bound (``max_size``) covers every
+event of the page, so that a full line would also refuse to open a recorded run; here only what
+decodes is refused.
 """
 
 from typing import Any
@@ -24,7 +25,11 @@ def open_line(page: gr.Blocks) -> gr.Blocks:
     async def bounded(body: Any, *rest: Any, **named: Any) -> Any:
         # The page's own runs are refused by their validator, which can say so beside the prompt.
         function = page.fns.get(body.fn_index)
-        if function is not None and function.concurrency_id == MODEL and function.api_visibility == "public":
+        if (
+            function is not None
+            and function.concurrency_id == MODEL
+            and function.api_visibility == "public"
+        ):
             problem = full(page)
             if problem:
                 return False, problem, "queue_full"
@@ -35,7 +40,9 @@ def open_line(page: gr.Blocks) -> gr.Blocks:
 
 
 def full(page: gr.Blocks | None = None) -> str:
-    """A sentence if nobody more may wait for the model, else nothing. ``page``: the one that asks, by default."""
+    """A sentence if nobody more may wait for the model, else nothing. ``page``: the one that asks,
+    by default.
+    """
     page = page or LocalContext.blocks.get(None)
     if page is None:
         return ""
@@ -44,5 +51,6 @@ def full(page: gr.Blocks | None = None) -> str:
     if line is None or len(line.queue) < size:
         return ""
     return (
-        f"{len(line.queue)} requests are waiting already, no more fit: try again in a minute, or open a recorded run."
+        f"{len(line.queue)} requests are waiting already, no more fit: try again in a minute, or "
+        "open a recorded run."
     )

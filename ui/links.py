@@ -1,4 +1,6 @@
-"""Addresses that bring a view back: a recorded run by its title, a live one by prompt, pair and settings."""
+"""Addresses that bring a view back: a recorded run by its title, a live one by prompt, pair and
+settings.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -6,7 +8,7 @@ from typing import Any, NamedTuple
 
 from presto.models.catalogue import find, names
 from presto.records import DecodeConfig
-from presto.requests import MAX_PROMPT_CHARACTERS, make_config
+from presto.runs.requests import MAX_PROMPT_CHARACTERS, make_config
 from ui.controls import FIELDS
 
 
@@ -21,7 +23,9 @@ class Asked(NamedTuple):
 
 
 def to_query(prompt: str, system: str, config: DecodeConfig) -> dict[str, str]:
-    """Query parameters of a live run: the prompt, the pair, and every setting that is not the default."""
+    """Query parameters of a live run: the prompt, the pair, and every setting that is not the
+    default.
+    """
     default, chosen = asdict(DecodeConfig()), asdict(config)
     changed = {name: str(chosen[name]) for name in FIELDS if chosen[name] != default[name]}
     return {"prompt": prompt, "system": system} | changed
@@ -36,12 +40,16 @@ def from_query(query: Mapping[str, str]) -> Asked:
         find(system)
         return Asked(prompt=prompt, system=system, config=make_config(**_settings(query)))
     except ValueError as error:
-        return Asked(prompt=prompt, system=names()[0], problem=f"The link's settings were left out: {error}.")
+        return Asked(
+            prompt=prompt, system=names()[0], problem=f"The link's settings were left out: {error}."
+        )
 
 
 def _settings(query: Mapping[str, str]) -> dict[str, Any]:
     default = DecodeConfig()
-    return {name: _value(name, query[name], getattr(default, name)) for name in FIELDS if name in query}
+    return {
+        name: _value(name, query[name], getattr(default, name)) for name in FIELDS if name in query
+    }
 
 
 def _value(name: str, text: str, default: Any) -> Any:

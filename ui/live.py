@@ -42,12 +42,18 @@ def check(visit: object, prompt: object, system: str, *settings: Any) -> list[di
 
 
 def begin(visit: Visit, *request: Any) -> tuple[int, None, Any, Any]:
-    """A checked request gets its number; no recorded run is chosen any more, Run waits, Stop works."""
+    """A checked request gets its number; no recorded run is chosen any more, Run waits, Stop
+    works.
+    """
     return visit.begin(), None, BUSY, STOPPABLE
 
 
-def run_live(visit: Visit, number: int, prompt: str, system: str, *settings: Any) -> Iterator[Value]:
-    """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no longer wanted."""
+def run_live(
+    visit: Visit, number: int, prompt: str, system: str, *settings: Any
+) -> Iterator[Value]:
+    """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no
+    longer wanted.
+    """
     config = config_of(settings)
     show = Show("live", "Your prompt", link=to_query(prompt, system, config))
     request = Request(system, prompt, lanes_of(config), MESSAGES)
@@ -70,7 +76,8 @@ def follow(
     take: Callable[[int, Trace], None],
     value: Callable[[State, str], Value],
 ) -> Iterator[Value]:
-    """What the page shows of run ``number``, from loading to its end in words, until it is no longer wanted.
+    """What the page shows of run ``number``, from loading to its end in words, until it is no
+    longer wanted.
 
     ``take(lane, trace)`` keeps the newest state of a lane; ``value(state, message)`` is then shown.
     """

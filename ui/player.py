@@ -20,19 +20,31 @@ def _address(path: Path) -> str:
 
 
 def serve_files(runs: Path) -> None:
-    """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else is served."""
+    """Let the page load its scripts, Plotly's and the recorded runs from this server; nothing else
+    is served.
+    """
     gr.set_static_paths([*OURS, runs])
 
 
 def unchanging() -> tuple[str, ...]:
-    """How the addresses of scripts and styles begin, Gradio's and ours, which stay the same while the server runs."""
+    """How the addresses of scripts and styles begin, Gradio's and ours, which stay the same while
+    the server runs.
+    """
     return *GRADIOS, *(f"/{_address(path)}" for path in OURS)
 
 
 def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
-    """The component ``assets/player/NAME.html``, run by ``NAME.js``; ``value`` is what the script shows first."""
-    template, boot = ((PLAYER / file).read_text(encoding="utf-8") for file in (f"{name}.html", "boot.js"))
-    for mark, path in {"SCRIPT_PATH": PLAYER / f"{name}.js", "PLOTLY_PATH": PLOTLY, "LEARN_PATH": LEARN}.items():
+    """The component ``assets/player/NAME.html``, run by ``NAME.js``; ``value`` is what the script
+    shows first.
+    """
+    template, boot = (
+        (PLAYER / file).read_text(encoding="utf-8") for file in (f"{name}.html", "boot.js")
+    )
+    for mark, path in {
+        "SCRIPT_PATH": PLAYER / f"{name}.js",
+        "PLOTLY_PATH": PLOTLY,
+        "LEARN_PATH": LEARN,
+    }.items():
         boot = boot.replace(mark, path.as_posix())
     return gr.HTML(
         value=value,
@@ -44,7 +56,9 @@ def component(name: str, value: dict[str, Any] | None) -> gr.HTML:
 
 
 def early_scripts() -> str:
-    """Tags for the page's head: our scripts load behind Gradio's, which mount first. Plotly's follows by itself."""
+    """Tags for the page's head: our scripts load behind Gradio's, which mount first. Plotly's
+    follows by itself.
+    """
     scripts = {path.name: _address(path) for path in PLAYER.glob("*.js")}
     preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
     parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]

@@ -1,4 +1,6 @@
-"""Lanes decoded on behalf of a visitor: loading with progress, round by round, watched, refused in words."""
+"""Lanes decoded on behalf of a visitor: loading with progress, round by round, watched, refused in
+words.
+"""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -6,8 +8,8 @@ from functools import partial
 from traceback import clear_frames
 from typing import NamedTuple, TypeVar
 
-from presto.memory import is_out_of_memory, release
 from presto.models.catalogue import find
+from presto.models.memory import is_out_of_memory, release
 from presto.records import Trace
 from ui import zero
 from ui.lanes import Lane
@@ -38,15 +40,17 @@ def _thread() -> ModelThread:
 
 
 def play(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
-    """Decode the lanes one after another. Closing the generator ends the run and frees its memory at once.
+    """Decode the lanes one after another. Closing the generator ends the run and frees its memory
+    at once.
 
-    ``ValueError``, ``WeightsError`` and ``ServingError`` say in one sentence why a run cannot go on.
+    ``ValueError``, ``WeightsError`` and ``ServingError`` say in one sentence why a run cannot go
+    on.
     """
     if zero.ACTIVE:
         yield Update(0, None, "Waiting for a GPU…")
         yield from (Update(number, trace) for number, trace in zero.traces(system, prompt, lanes))
         return
-    from presto.runs import stream
+    from presto.runs.runner import stream
 
     thread = _thread()
     yield from _loaded(thread, system)
@@ -61,34 +65,42 @@ def play(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, N
 
 
 def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:
-    from presto.runs import prepare
+    from presto.runs.runner import prepare
 
     title = find(system).title
     with _in_words(
         f"{title} does not fit into this machine's memory: choose a smaller pair.",
         f"{title} could not be loaded in time: run again, or choose another pair.",
     ):
-        for seconds in thread.watched(limit("PRESTO_LOAD_SECONDS", LOAD_SECONDS), partial(prepare, system)):
+        for seconds in thread.watched(
+            limit("PRESTO_LOAD_SECONDS", LOAD_SECONDS), partial(prepare, system)
+        ):
             yield Update(0, None, f"Loading {title}… {seconds:.0f} s")
 
 
 def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:
     seconds = limit("PRESTO_ROUND_SECONDS", ROUND_SECONDS)
-    stuck = f"A round took longer than {seconds} seconds and was given up: run again with a smaller budget."
+    stuck = (
+        f"A round took longer than {seconds} seconds and was given up: run again with a smaller "
+        "budget."
+    )
     with _in_words(no_memory(lane), stuck):
         return thread.within(seconds, work)
 
 
 @contextmanager
 def _in_words(memory: str, time: str) -> Iterator[None]:
-    """End a run with ``memory`` or ``time`` if that is what it ran out of, and give back what it held."""
+    """End a run with ``memory`` or ``time`` if that is what it ran out of, and give back what it
+    held.
+    """
     problem = ""
     try:
         yield
     except StuckError:
-        from presto.runs import forget
+        from presto.runs.runner import forget
 
-        forget()  # the stuck round may have left the model in any state; no wait for the device here
+        # the stuck round may have left the model in any state; no wait for the device here
+        forget()
         problem = time
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):

@@ -2,8 +2,8 @@
 
 import logging
 
-from presto.memory import is_out_of_memory
 from presto.models.catalogue import WeightsError
+from presto.models.memory import is_out_of_memory
 from ui.lanes import Lane
 
 FAILED = "The run failed on our side; the log has the details. Run again, or choose a recorded run."
@@ -37,4 +37,7 @@ def no_memory(lane: Lane) -> str:
     budget, tokens = lane.config.budget, lane.config.max_new_tokens
     halve_budget = lane.method != "ar" and budget > 1
     smaller = f"a budget of {budget // 2}" if halve_budget else f"{max(1, tokens // 2)} new tokens"
-    return f"The machine ran out of memory with a budget of {budget} and {tokens} new tokens: try {smaller}."
+    return (
+        f"The machine ran out of memory with a budget of {budget} and {tokens} new tokens: try "
+        f"{smaller}."
+    )

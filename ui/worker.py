@@ -1,11 +1,12 @@
 """The one thread that touches a model, and the watchdog over it.
 
-Work is handed over one round at a time and waited for, so that nothing is decoded which nobody asked for: a visitor
-who leaves ends the run at the end of the round in progress.
+Work is handed over one round at a time and waited for, so that nothing is decoded which nobody
+asked for: a visitor who leaves ends the run at the end of the round in progress.
 
-Limits of the watchdog. Native code cannot be interrupted from Python, so a stuck thread is left behind, not killed: it
-keeps its memory until its round returns (then it closes its run and ends), and a device that hangs as a whole hangs the
-next thread too. What is freed at once is the line of visitors: the next one gets a new thread and a newly loaded model.
+Limits of the watchdog. Native code cannot be interrupted from Python, so a stuck thread is left
+behind, not killed: it keeps its memory until its round returns (then it closes its run and ends),
+and a device that hangs as a whole hangs the next thread too. What is freed at once is the line of
+visitors: the next one gets a new thread and a newly loaded model.
 """
 
 from collections.abc import Callable, Generator
@@ -55,7 +56,9 @@ class ModelThread:
             self.leave(seconds)
         return future.result()
 
-    def watched(self, seconds: float, work: Callable[[], T], tick: float = 1.0) -> Generator[float, None, T]:
+    def watched(
+        self, seconds: float, work: Callable[[], T], tick: float = 1.0
+    ) -> Generator[float, None, T]:
         """The same, yielding the seconds waited so far at every ``tick``; returns the result."""
         future, waited = self.submit(work), 0.0
         while not wait([future], tick).done:

@@ -1,8 +1,9 @@
 """ZeroGPU: on such a Space a request borrows a GPU for a duration it states beforehand.
 
-The ``spaces`` package forks a worker per request. What the parent loaded before it serves moves to the GPU there; what
-the worker yields is pickled, so it yields plain records: whole lanes never cross, only the rounds that are new. An
-exception's text does not cross either, so refusals are yielded as words. Elsewhere nothing here is imported or changed.
+The ``spaces`` package forks a worker per request. What the parent loaded before it serves moves to
+the GPU there; what the worker yields is pickled, so it yields plain records: whole lanes never
+cross, only the rounds that are new. An exception's text does not cross either, so refusals are
+yielded as words. Elsewhere nothing here is imported or changed.
 """
 
 import math
@@ -21,22 +22,33 @@ from ui.words import ServingError, reason_in
 
 F = TypeVar("F", bound=Callable[..., Any])
 ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
-# What a request reserves, not what it measures: if it ends earlier, only the seconds used are charged.
+# What a request reserves, not what it measures: if it ends earlier, only the seconds used are
+# charged.
 START_SECONDS = 10  # moving the weights to the GPU and reading the prompt
 TOKEN_SECONDS = 0.05  # per new token and lane, as if no draft were ever accepted
 HELP = "The recorded runs above need no GPU."
 WORDS = {  # titles of the errors of ``spaces`` → what they mean to a visitor
-    "ZeroGPU quota exceeded": "Your share of free GPU seconds is used up, or no GPU is left for it: try again later.",
-    "ZeroGPU pending credits exceeded": "Other runs of yours hold all your GPU seconds: wait until they end.",
-    "ZeroGPU illegal duration": "This run asks for more GPU seconds than you may: ask for fewer tokens or lanes.",
+    "ZeroGPU quota exceeded": (
+        "Your share of free GPU seconds is used up, or no GPU is left for it: try again later."
+    ),
+    "ZeroGPU pending credits exceeded": (
+        "Other runs of yours hold all your GPU seconds: wait until they end."
+    ),
+    "ZeroGPU illegal duration": (
+        "This run asks for more GPU seconds than you may: ask for fewer tokens or lanes."
+    ),
     "ZeroGPU queue timeout": "No GPU became free within a minute: try again later.",
-    "ZeroGPU worker error": "The GPU was taken away, probably because the run took too long: ask for fewer tokens.",
+    "ZeroGPU worker error": (
+        "The GPU was taken away, probably because the run took too long: ask for fewer tokens."
+    ),
 }
 OTHERWISE = "No GPU could be had: try again later."
 
 
 class Step(NamedTuple):
-    """News of a lane from the worker: its trace without rounds once, then what each round adds; or a refusal."""
+    """News of a lane from the worker: its trace without rounds once, then what each round adds; or
+    a refusal.
+    """
 
     lane: int
     head: Trace | None = None
@@ -47,7 +59,9 @@ class Step(NamedTuple):
 
 
 def chosen() -> tuple[str, ...]:
-    """The pairs this Space offers, named in PRESTO_PRELOAD (separated by commas): at most two fit beside each other."""
+    """The pairs this Space offers, named in PRESTO_PRELOAD (separated by commas): at most two fit
+    beside each other.
+    """
     listed = tuple(name.strip() for name in os.environ.get("PRESTO_PRELOAD", names()[0]).split(","))
     for name in listed:
         find(name)
@@ -62,9 +76,11 @@ def obstacle(spec: PairSpec) -> str:
 
 
 def preload() -> None:
-    """Load the pairs in this process, on its main thread, before it serves: workers inherit them."""
+    """Load the pairs in this process, on its main thread, before it serves: workers inherit
+    them.
+    """
     if ACTIVE:
-        from presto.runs import prepare
+        from presto.runs.runner import prepare
 
         for name in chosen():
             prepare(name)
@@ -87,7 +103,7 @@ def _on_gpu(task: F) -> F:
 @_on_gpu
 def steps(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Step, None, None]:
     """What the worker does: decode the lanes, yield each round as plain data."""
-    from presto.runs import stream
+    from presto.runs.runner import stream
 
     for number, lane in enumerate(lanes):
         traces = stream(system, prompt, lane.method, lane.config)
@@ -109,8 +125,12 @@ def _increments(number: int, traces: Iterator[Trace]) -> Iterator[Step]:
         seen, pieces = len(trace.rounds), trace.pieces
 
 
-def traces(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[tuple[int, Trace], None, None]:
-    """Number and growing trace of each lane, decoded on a borrowed GPU; ``ServingError`` says why it cannot be."""
+def traces(
+    system: str, prompt: str, lanes: Sequence[Lane]
+) -> Generator[tuple[int, Trace], None, None]:
+    """Number and growing trace of each lane, decoded on a borrowed GPU; ``ServingError`` says why
+    it cannot be.
+    """
     whole: dict[int, Trace] = {}
     try:
         with closing(steps(system, prompt, lanes)) as news:

@@ -1,4 +1,6 @@
-"""Figures of a trace, for the page and for notebooks: ``viz.tree_figure(trace, round=3)``. No model, no server."""
+"""Figures of a trace, for the page and for notebooks: ``viz.tree_figure(trace, round=3)``. No
+model, no server.
+"""
 
 from viz.bench import histogram_figure, overhead_figure, speed_figure, tau_figure
 from viz.compare import aligned_rounds, lane_table, lanes_figure, next_difference

@@ -1,4 +1,5 @@
-"""The figures of a benchmark result: τ, speed, overhead and accepted lengths, with their 95 % intervals.
+"""The figures of a benchmark result: τ, speed, overhead and accepted lengths, with their 95 %
+intervals.
 
 Names in a file come from anyone: they are shown through ``viz.text``.
 """
@@ -27,9 +28,15 @@ def _shown(name: str) -> str:
 
 
 def where_line(result: BenchResult) -> str:
-    """Pair, mode, device, precision, processor and the number of prompts per set. Plain text: escape it in a page."""
+    """Pair, mode, device, precision, processor and the number of prompts per set. Plain text:
+    escape it in a page.
+    """
     where = result.where
-    parts = [_shown(part) for part in (where.pair, where.mode, where.device, where.dtype, where.processor) if part]
+    parts = [
+        _shown(part)
+        for part in (where.pair, where.mode, where.device, where.dtype, where.processor)
+        if part
+    ]
     sets = ", ".join(f"{_shown(name)} {count}" for name, count in result.prompts.items())
     return " · ".join([*parts, sets and f"prompts: {sets}"] if sets else parts)
 
@@ -46,7 +53,9 @@ class Bar(NamedTuple):
 
 
 class BarsInfo(NamedTuple):
-    """Grouped bars, methods in the order of ``presto.records.Method``; no bars where nothing was measured."""
+    """Grouped bars, methods in the order of ``presto.records.Method``; no bars where nothing was
+    measured.
+    """
 
     groups: tuple[str, ...]
     bars: tuple[Bar, ...]
@@ -78,7 +87,10 @@ def _get_tau_info(result: BenchResult) -> BarsInfo:
         for group, (_, methods) in enumerate(groups)
         for method, figures in _ordered(methods)
     ]
-    return BarsInfo(tuple(_shown(name) if i < len(sets) else ALL for i, (name, _) in enumerate(groups)), tuple(bars))
+    return BarsInfo(
+        tuple(_shown(name) if i < len(sets) else ALL for i, (name, _) in enumerate(groups)),
+        tuple(bars),
+    )
 
 
 def _get_speed_info(result: BenchResult) -> BarsInfo:
@@ -87,28 +99,41 @@ def _get_speed_info(result: BenchResult) -> BarsInfo:
     bars: list[Bar] = []
     for baseline in get_args(Baseline):
         measured = [
-            (method, figures, getattr(figures, f"ratio_to_{baseline}")) for method, figures in _ordered(result.methods)
+            (method, figures, getattr(figures, f"ratio_to_{baseline}"))
+            for method, figures in _ordered(result.methods)
         ]
         known = [row for row in measured if row[2] is not None and row[0] != baseline]
-        bars += [_bar(m, len(groups), ratio, f"{f.tokens_per_second.value:.1f} tokens/s") for m, f, ratio in known]
+        bars += [
+            _bar(m, len(groups), ratio, f"{f.tokens_per_second.value:.1f} tokens/s")
+            for m, f, ratio in known
+        ]
         groups += [f"against {NAMES[baseline]}"] if known else []
     return BarsInfo(tuple(groups), tuple(bars))
 
 
 def _stage_words(figures: Figures) -> str:
     total = sum(figures.stages.values())
-    return " · ".join(f"{name} {part / total:.1%}" for name, part in figures.stages.items()) if total else ""
+    return (
+        " · ".join(f"{name} {part / total:.1%}" for name, part in figures.stages.items())
+        if total
+        else ""
+    )
 
 
 def _get_overhead_info(result: BenchResult) -> BarsInfo:
     """The share of time beside the model passes; autoregressive decoding has none by definition."""
     drafting = [(method, figures) for method, figures in _ordered(result.methods) if method != "ar"]
-    bars = tuple(_bar(method, 0, figures.overhead_share, _stage_words(figures)) for method, figures in drafting)
+    bars = tuple(
+        _bar(method, 0, figures.overhead_share, _stage_words(figures))
+        for method, figures in drafting
+    )
     return BarsInfo(("share of a round’s time",) if bars else (), bars)
 
 
 def _get_histogram_info(result: BenchResult) -> tuple[Spread, ...]:
-    """Per drafting method with any round; autoregressive rounds commit one token each and are left out."""
+    """Per drafting method with any round; autoregressive rounds commit one token each and are left
+    out.
+    """
     spreads = []
     for method, figures in _ordered(result.methods):
         counts = dict(sorted(figures.histogram.items()))
@@ -121,14 +146,24 @@ def _get_histogram_info(result: BenchResult) -> tuple[Spread, ...]:
 
 def _columns(method: Method, ink: Palette, **settings: Any) -> go.Bar:
     """A method's bars in its colour and hatching."""
-    pattern = {"shape": HATCHES[method], "fillmode": "overlay", "size": 5, "fgcolor": ink.paper, "solidity": 0.35}
+    pattern = {
+        "shape": HATCHES[method],
+        "fillmode": "overlay",
+        "size": 5,
+        "fgcolor": ink.paper,
+        "solidity": 0.35,
+    }
     marker = {"color": getattr(ink, STYLES[method][0]), "pattern": pattern}
     return go.Bar(name=NAMES[method], marker=marker, **settings)
 
 
-def _interval_trace(info: BarsInfo, method: Method, unit: Callable[[float], str], ink: Palette) -> go.Bar:
+def _interval_trace(
+    info: BarsInfo, method: Method, unit: Callable[[float], str], ink: Palette
+) -> go.Bar:
     bars = [bar for bar in info.bars if bar.method == method]
-    cards = [[unit(bar.value), unit(bar.low), unit(bar.high), plotly_text(bar.remark)] for bar in bars]
+    cards = [
+        [unit(bar.value), unit(bar.low), unit(bar.high), plotly_text(bar.remark)] for bar in bars
+    ]
     reach = {
         "type": "data",
         "symmetric": False,
@@ -145,8 +180,8 @@ def _interval_trace(info: BarsInfo, method: Method, unit: Callable[[float], str]
         y=[bar.value for bar in bars],
         error_y=reach,
         customdata=cards,
-        hovertemplate=f"<b>{NAMES[method]}</b> %{{customdata[0]}}<br>95 %: %{{customdata[1]}} to %{{customdata[2]}}"
-        "<br>%{customdata[3]}<extra></extra>",
+        hovertemplate=f"<b>{NAMES[method]}</b> %{{customdata[0]}}<br>"
+        "95 %: %{customdata[1]} to %{customdata[2]}<br>%{customdata[3]}<extra></extra>",
     )
 
 
@@ -157,23 +192,43 @@ def _layout(ink: Palette, title: str) -> dict[str, Any]:
         "barmode": "group",
         "bargap": 0.3,
         "bargroupgap": 0.08,
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
         "showlegend": True,
         "yaxis": axis(ink, title=words, rangemode="tozero", automargin=True, nticks=6),
     }
 
 
 def _get_bars_plot(
-    info: BarsInfo, title: str, unit: Callable[[float], str], level: float | None = None, ink: Palette = LIGHT
+    info: BarsInfo,
+    title: str,
+    unit: Callable[[float], str],
+    level: float | None = None,
+    ink: Palette = LIGHT,
 ) -> go.Figure:
     """Draw the groups; ``level`` is a value to compare with, a thin line across."""
     if not info.bars:
         return empty_figure(ink, NOTHING)
-    methods = [method for method in get_args(Method) if any(bar.method == method for bar in info.bars)]
+    methods = [
+        method for method in get_args(Method) if any(bar.method == method for bar in info.bars)
+    ]
     names = [plotly_text(name) for name in info.groups]
-    across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": ink.muted, "width": 1}}
+    across = {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "line": {"color": ink.muted, "width": 1},
+    }
     layout = _layout(ink, title) | {
-        "xaxis": axis(ink, tickvals=list(range(len(names))), ticktext=names, showgrid=False, automargin=True),
+        "xaxis": axis(
+            ink, tickvals=list(range(len(names))), ticktext=names, showgrid=False, automargin=True
+        ),
         "shapes": [] if level is None else [{**across, "y0": level, "y1": level}],
     }
     return go.Figure([_interval_trace(info, method, unit, ink) for method in methods], layout)
@@ -189,12 +244,16 @@ def _get_histogram_plot(info: tuple[Spread, ...], ink: Palette = LIGHT) -> go.Fi
             x=spread.tokens,
             y=spread.shares,
             customdata=spread.rounds,
-            hovertemplate=f"<b>{NAMES[spread.method]}</b><br>%{{x}} tokens in %{{y:.1%}} of rounds (%{{customdata}})"
-            "<extra></extra>",
+            hovertemplate=f"<b>{NAMES[spread.method]}</b><br>"
+            "%{x} tokens in %{y:.1%} of rounds (%{customdata})<extra></extra>",
         )
         for spread in info
     ]
-    words = {"text": "tokens committed in a round", "font": {"size": 11, "color": ink.muted}, "standoff": 4}
+    words = {
+        "text": "tokens committed in a round",
+        "font": {"size": 11, "color": ink.muted},
+        "standoff": 4,
+    }
     layout = _layout(ink, "share of rounds")
     layout["xaxis"] = axis(ink, title=words, dtick=1, showgrid=False, automargin=True)
     layout["yaxis"]["tickformat"] = ".0%"
@@ -202,18 +261,28 @@ def _get_histogram_plot(info: tuple[Spread, ...], ink: Palette = LIGHT) -> go.Fi
 
 
 def tau_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
-    """Draw macro τ with its 95 % interval per method, for every data set and for all prompts together."""
-    return _get_bars_plot(_get_tau_info(result), "macro τ: tokens per round", "{:.3f}".format, ink=ink)
+    """Draw macro τ with its 95 % interval per method, for every data set and for all prompts
+    together.
+    """
+    return _get_bars_plot(
+        _get_tau_info(result), "macro τ: tokens per round", "{:.3f}".format, ink=ink
+    )
 
 
 def speed_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
-    """Draw the median paired ratio of tokens per second to autoregressive and to linear decoding; below 1 is slower."""
-    return _get_bars_plot(_get_speed_info(result), "speed ratio, median over prompts", "{:.2f}×".format, 1.0, ink)
+    """Draw the median paired ratio of tokens per second to autoregressive and to linear decoding;
+    below 1 is slower.
+    """
+    return _get_bars_plot(
+        _get_speed_info(result), "speed ratio, median over prompts", "{:.2f}×".format, 1.0, ink
+    )
 
 
 def overhead_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
     """Draw the share of time spent on scores, search and mask, against the paper's 4 %."""
-    figure = _get_bars_plot(_get_overhead_info(result), "overhead", "{:.2%}".format, PAPER_OVERHEAD, ink)
+    figure = _get_bars_plot(
+        _get_overhead_info(result), "overhead", "{:.2%}".format, PAPER_OVERHEAD, ink
+    )
     return figure.update_yaxes(tickformat=".0%")
 
 

@@ -1,16 +1,20 @@
-"""The score of one node, spelled out: the formula of the run's scorer with this node's own numbers."""
+"""The score of one node, spelled out: the formula of the run's scorer with this node's own
+numbers.
+"""
 
 from typing import NamedTuple
 
 from presto.records import DecodeConfig, Trace, Tree
-from presto.tree import path
+from presto.records.tree import path
 from viz.nodes import BONUS, Node, node_rows
 
 ROUNDING = 2e-5  # nats: stored log-probabilities and increments are whole numbers of 1e-5 each
 
 
 class Level(NamedTuple):
-    """One node of a path: what its scorer's formula gives, and what the record says it added. Nats."""
+    """One node of a path: what its scorer's formula gives, and what the record says it added.
+    Nats.
+    """
 
     row: Node
     score: float  # before the children's scores are rescaled together
@@ -18,12 +22,14 @@ class Level(NamedTuple):
 
 
 def decimal(value: float, signed: bool = False) -> str:
-    """Two decimals with a true minus sign and no negative zero; ``signed`` gives positive values a plus."""
+    """Two decimals with a true minus sign and no negative zero; ``signed`` gives positive values a
+    plus.
+    """
     return f"{value:{'+' if signed else ''}z.2f}".replace("-", "−")
 
 
 def _score(config: DecodeConfig, depth: int, log_q: float, log_rho: float) -> float:
-    """The scorer's formula, see ``presto.scoring``; ``depth`` counts from 1."""
+    """The scorer's formula, see ``presto.kernels.rows``; ``depth`` counts from 1."""
     if config.scorer == "dart":
         dart: float = depth**-0.7 * (0.9 ** (depth - 1) * log_q + 0.5 * log_rho)
         return dart
@@ -50,9 +56,13 @@ def _corrected(config: DecodeConfig, depth: int) -> bool:
 def _terms(config: DecodeConfig, row: Node) -> str:
     log_q, log_rho = decimal(row.log_q or 0.0), decimal(row.log_rho or 0.0)
     if not _corrected(config, row.depth):
-        return f"log q {log_q}" + (" (no correction on the first level)" if config.scorer != "blind" else "")
+        return f"log q {log_q}" + (
+            " (no correction on the first level)" if config.scorer != "blind" else ""
+        )
     if config.scorer == "dart":
-        return f"{row.depth}^−0.7 · (0.9^{row.depth - 1} · log q {log_q} + 0.5 · log p(t|c) {log_rho})"
+        return (
+            f"{row.depth}^−0.7 · (0.9^{row.depth - 1} · log q {log_q} + 0.5 · log p(t|c) {log_rho})"
+        )
     return f"log q {log_q} + λ {config.lam:g} · log ρ {log_rho}"
 
 
@@ -65,18 +75,21 @@ def _line(config: DecodeConfig, level: Level) -> str:
 
 
 def level_lines(trace: Trace, round_: int) -> dict[int, str]:
-    """Every drafted node's own line of ``formula``, by node: a path's formula is the lines of its nodes."""
+    """Every drafted node's own line of ``formula``, by node: a path's formula is the lines of its
+    nodes.
+    """
     tree, rows = trace.rounds[round_].tree, node_rows(trace, round_)
     return {row.node: _line(trace.config, _level(trace, tree, row)) for row in rows if row.node > 0}
 
 
 def formula(trace: Trace, round: int, node: int) -> tuple[str, ...]:  # noqa: A002
-    """One line per level of the path to ``node`` and one with both path sums, as plain text (not as markup).
+    """One line per level of the path to ``node`` and one with both path sums, as plain text (not as
+    markup).
 
-    blind: s = log q. product, pmi and mixture: s = log q + λ·log ρ. dart: s = depth^-0.7·(0.9^(depth-1)·log q +
-    0.5·log p(t|c)), without λ. Where the run normalised its scores, what a node added to its path is s shifted together
-    with all its siblings' (recorded or not), so the line ends with the increment that the record holds.
-    The root and the bonus token (``viz.nodes.BONUS``) have no score: one sentence says so.
+    blind: s = log q. product, pmi and mixture: s = log q + λ·log ρ.
+    dart: s = depth^-0.7·(0.9^(depth-1)·log q + 0.5·log p(t|c)), without λ.
+    Where the run normalised its scores, what a node added to its path is s shifted together with
+    all its siblings' (recorded or not), so the line ends with the increment that the record holds.
     """
     round_ = trace.rounds[round]
     if node == BONUS:
@@ -85,6 +98,11 @@ def formula(trace: Trace, round: int, node: int) -> tuple[str, ...]:  # noqa: A0
         raise ValueError(f"node must lie in 0..{len(round_.tree.tokens) - 1}, got {node}")
     if node == 0:
         return ("The root is already committed, so it has no score.",)
-    blind, aligned = (decimal(scores[node], signed=True) for scores in (round_.tree.blind, round_.tree.aligned))
+    blind, aligned = (
+        decimal(scores[node], signed=True) for scores in (round_.tree.blind, round_.tree.aligned)
+    )
     lines = [_line(trace.config, level) for level in _levels(trace, round, node)]
-    return (*lines, f"Sum over the path: prefix-blind {blind} (log q alone), prefix-aligned {aligned}")
+    return (
+        *lines,
+        f"Sum over the path: prefix-blind {blind} (log q alone), prefix-aligned {aligned}",
+    )

@@ -1,4 +1,6 @@
-"""What the comparison page receives: the lanes' texts by round, their figures, and where they part."""
+"""What the comparison page receives: the lanes' texts by round, their figures, and where they
+part.
+"""
 
 import json
 import uuid
@@ -6,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from presto.measures import committed_counts
 from presto.records import Recording, Trace
+from presto.records.measures import committed_counts
 from viz.compare import LaneRow, lane_names, lane_table, lanes_figure, next_difference
 from viz.rivals import rivals_of
 from viz.text import round_texts, running
@@ -44,19 +46,26 @@ def differences(traces: Sequence[Trace]) -> list[int]:
 def lane_json(name: str, trace: Trace, row: LaneRow, over: bool) -> str:
     """One lane: its figures, where its rounds end (in output tokens), and the text of each round.
 
-    When the run is ``over`` also what each other scorer would have committed at the state of each round, as
-    ``[name, tokens, whether the run's own]``.
+    When the run is ``over`` also what each other scorer would have committed at the state of each
+    round, as ``[name, tokens, whether the run's own]``.
     """
-    units = [[[running(unit.text), unit.kind, unit.nodes] for unit in text.units] for text in round_texts(trace)]
+    units = [
+        [[running(unit.text), unit.kind, unit.nodes] for unit in text.units]
+        for text in round_texts(trace)
+    ]
     body = {"name": name, "cells": _cells(row), "ends": committed_counts(trace), "rounds": units}
     found = rivals_of(trace) if over else []
-    body["rivals"] = [[[rival.name, rival.committed, rival.own] for rival in rivals] for rivals in found]
+    body["rivals"] = [
+        [[rival.name, rival.committed, rival.own] for rival in rivals] for rivals in found
+    ]
     return _dump(body)
 
 
 @dataclass
 class SideBySide:
-    """Several lanes on their way to the page: ``take`` each lane's growing trace, send the ``value``."""
+    """Several lanes on their way to the page: ``take`` each lane's growing trace, send the
+    ``value``.
+    """
 
     badge: Badge
     title: str
@@ -80,7 +89,12 @@ class SideBySide:
         }
         rows = zip(self.lanes, traces, lane_table(traces) if traces else [], strict=True)
         lanes = [lane_json(name, trace, row, state == "done") for name, trace, row in rows]
-        return {"key": self.key, "head": _dump(head), "lanes": lanes, "clock": lanes_figure(traces).to_json()}
+        return {
+            "key": self.key,
+            "head": _dump(head),
+            "lanes": lanes,
+            "clock": lanes_figure(traces).to_json(),
+        }
 
 
 def side_by_side(recording: Recording) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""Tidy tree layout after Reingold and Tilford: parents centred over their children, no crossings, subtrees packed.
+"""Tidy tree layout after Reingold and Tilford: parents centred over their children, no crossings,
+subtrees packed.
 
-networkx has no such layout: at 256 nodes ``multipartite_layout`` crosses edges by the thousand and ``bfs_layout``
-leaves parents off centre.
+networkx has no such layout: at 256 nodes ``multipartite_layout`` crosses edges by the thousand and
+``bfs_layout`` leaves parents off centre.
 """
 
 import networkx as nx
@@ -10,11 +11,15 @@ Contour = list[float]  # outermost breadth per depth below a node, relative to i
 
 
 def tidy_layout(graph: nx.DiGraph, root: int) -> dict[int, tuple[float, float]]:
-    """``node -> (depth, breadth)`` with the root at ``(0, 0)``; children keep the order of their edges."""
+    """``node -> (depth, breadth)`` with the root at ``(0, 0)``; children keep the order of their
+    edges.
+    """
     offsets: dict[int, float] = {root: 0.0}  # breadth relative to the parent
     edges: dict[int, tuple[Contour, Contour]] = {}
     for node in nx.dfs_postorder_nodes(graph, root):
-        edges[node] = _place_children([(child, *edges.pop(child)) for child in graph.successors(node)], offsets)
+        edges[node] = _place_children(
+            [(child, *edges.pop(child)) for child in graph.successors(node)], offsets
+        )
     positions = {root: (0.0, 0.0)}
     for parent, child in nx.dfs_edges(graph, root):
         depth, breadth = positions[parent]
@@ -22,8 +27,12 @@ def tidy_layout(graph: nx.DiGraph, root: int) -> dict[int, tuple[float, float]]:
     return positions
 
 
-def _place_children(children: list[tuple[int, Contour, Contour]], offsets: dict[int, float]) -> tuple[Contour, Contour]:
-    """Put subtrees side by side as close as their contours allow; returns the parent's own contours."""
+def _place_children(
+    children: list[tuple[int, Contour, Contour]], offsets: dict[int, float]
+) -> tuple[Contour, Contour]:
+    """Put subtrees side by side as close as their contours allow; returns the parent's own
+    contours.
+    """
     left: Contour = []
     right: Contour = []
     for child, child_left, child_right in children:

@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 
-from presto.compare import Rival
-from presto.measures import acceptance_length, speedup
 from presto.records import Trace
+from presto.records.measures import acceptance_length, speedup
+from presto.runs.counterfactuals import Rival
 
 ANSWERS = ("tau", "longest", "accepted", "speedup", "rescued")
 
 
-def answers(trace: Trace, linear: Trace | None, rivals: Sequence[Sequence[Rival]]) -> dict[str, float]:
-    """The number behind every question that this run can answer; ``rivals`` as from ``viz.rivals.rivals_of``."""
+def answers(
+    trace: Trace, linear: Trace | None, rivals: Sequence[Sequence[Rival]]
+) -> dict[str, float]:
+    """The number behind every question that this run can answer; ``rivals`` as from
+    ``viz.rivals.rivals_of``.
+    """
     if not trace.rounds:
         return {}
     known: dict[str, float] = {

@@ -1,4 +1,6 @@
-"""The drafter's prefix-blind marginals of one round as a grid: what each position offered, and what the tree used."""
+"""The drafter's prefix-blind marginals of one round as a grid: what each position offered, and what
+the tree used.
+"""
 
 from collections import defaultdict
 from math import exp
@@ -7,7 +9,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from presto.records import Round, Trace
-from presto.tree import depths
+from presto.records.tree import depths
 from viz.formula import decimal
 from viz.text import label, plotly_text
 from viz.theme import LIGHT, MONO, Palette, axis, base_layout, empty_figure, shades_of
@@ -19,7 +21,8 @@ CELL, FULL = 6, 160  # characters of a token in its cell and in its card
 REACH = 0.45  # from a cell's centre to its outline: neighbours' outlines do not touch
 HOVER = (
     "<b>%{customdata[0]}</b> · id %{customdata[1]}<br>"
-    "position +%{customdata[2]} · rank %{customdata[3]} · q %{customdata[4]}<br>%{customdata[5]}<extra></extra>"
+    "position +%{customdata[2]} · rank %{customdata[3]} · q "
+    "%{customdata[4]}<br>%{customdata[5]}<extra></extra>"
 )
 EMPTY = "Nothing was drafted in this round."
 Use = dict[tuple[int, int], list[int]]  # (depth, token) -> nodes
@@ -34,15 +37,19 @@ class Cell(NamedTuple):
     label: str  # short, for the cell
     full: str
     q: float  # the drafter's probability
-    nodes: tuple[int, ...]  # of the tree, which place this token at this depth after one prefix each
+    nodes: tuple[
+        int, ...
+    ]  # of the tree, which place this token at this depth after one prefix each
     log_rho: tuple[float, float] | None  # least and greatest correction among these nodes
     accepted: bool
 
 
 class MarginalsInfo(NamedTuple):
-    """``rows[r][d]``: the candidate of rank ``r + 1`` at depth ``d + 1``; no rows when nothing was drafted.
+    """``rows[r][d]``: the candidate of rank ``r + 1`` at depth ``d + 1``; no rows when nothing was
+    drafted.
 
-    The first depth follows the tree's root, be it the last committed token or the exact token of the draft pass.
+    The first depth follows the tree's root, be it the last committed token or the exact token of
+    the draft pass.
     """
 
     rows: tuple[tuple[Cell, ...], ...]
@@ -93,7 +100,9 @@ def _usage(cell: Cell) -> str:
     least, greatest = (decimal(value) for value in cell.log_rho)
     nodes = "1 node" if len(cell.nodes) == 1 else f"{len(cell.nodes)} nodes"
     spread = least if least == greatest else f"{least} to {greatest}"
-    return f"used by {nodes} of the tree, log ρ {spread}" + ("; accepted by the target" if cell.accepted else "")
+    return f"used by {nodes} of the tree, log ρ {spread}" + (
+        "; accepted by the target" if cell.accepted else ""
+    )
 
 
 def _grid(info: MarginalsInfo, ink: Palette) -> go.Heatmap:
@@ -125,10 +134,17 @@ def _outlines(cells: list[Cell], name: str, line: dict[str, Any]) -> go.Scatter:
     xs: list[float | None] = []
     ys: list[float | None] = []
     for cell in cells:
-        left, right, top, bottom = cell.depth - REACH, cell.depth + REACH, cell.rank - REACH, cell.rank + REACH
+        left, right, top, bottom = (
+            cell.depth - REACH,
+            cell.depth + REACH,
+            cell.rank - REACH,
+            cell.rank + REACH,
+        )
         xs += [left, right, right, left, left, None]
         ys += [top, top, bottom, bottom, top, None]
-    return go.Scatter(x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip", showlegend=bool(cells))
+    return go.Scatter(
+        x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip", showlegend=bool(cells)
+    )
 
 
 def _get_marginals_plot(info: MarginalsInfo, ink: Palette = LIGHT) -> go.Figure:
@@ -136,8 +152,16 @@ def _get_marginals_plot(info: MarginalsInfo, ink: Palette = LIGHT) -> go.Figure:
         return empty_figure(ink, EMPTY)
     used = [cell for row in info.rows for cell in row if cell.nodes]
     boxes = [
-        _outlines([cell for cell in used if not cell.accepted], "used by the tree", {"width": 1, "color": ink.ink}),
-        _outlines([cell for cell in used if cell.accepted], "accepted", {"width": 3.5, "color": ink.accepted}),
+        _outlines(
+            [cell for cell in used if not cell.accepted],
+            "used by the tree",
+            {"width": 1, "color": ink.ink},
+        ),
+        _outlines(
+            [cell for cell in used if cell.accepted],
+            "accepted",
+            {"width": 3.5, "color": ink.accepted},
+        ),
     ]
     return go.Figure([_grid(info, ink), *boxes], base_layout(ink) | _layout(info, ink))
 
@@ -171,8 +195,9 @@ def _layout(info: MarginalsInfo, ink: Palette) -> dict[str, Any]:
 def marginals_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Figure:  # noqa: A002
     """Draw the marginals of ``trace.rounds[round]``, shaded by q.
 
-    A token has one cell per position however many nodes place it there: the drafter knows no prefix, so all of them
-    have the same q. Outlined cells are used by the tree, with a thick outline those of the accepted path.
+    A token has one cell per position however many nodes place it there: the drafter knows no
+    prefix, so all of them have the same q. Outlined cells are used by the tree, with a thick
+    outline those of the accepted path.
     """
     return _get_marginals_plot(_get_marginals_info(trace, round), ink)
 

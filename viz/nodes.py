@@ -1,19 +1,25 @@
-"""The rows behind every view of a round's tree: what is drawn, hovered, pinned and listed in the table."""
+"""The rows behind every view of a round's tree: what is drawn, hovered, pinned and listed in the
+table.
+"""
 
 import math
 from typing import NamedTuple
 
 from presto.records import Piece, Round, Trace
-from presto.tree import depths, path, ranks, verdicts
+from presto.records.tree import depths, path, ranks, verdicts
 from viz.text import byte_label, isolate, label, path_text, visible
 from viz.theme import Status
 
-BONUS = -2  # the bonus token stands beside the tree: it was never drafted (-1 is the parent of the root)
+BONUS = (
+    -2
+)  # the bonus token stands beside the tree: it was never drafted (-1 is the parent of the root)
 BONUS_WORD = "bonus: the target's own token"
 
 
 class Node(NamedTuple):
-    """One token of a round's picture. Ranks are 1-based among the tree's nodes; the root and the bonus have none."""
+    """One token of a round's picture. Ranks are 1-based among the tree's nodes; the root and the
+    bonus have none.
+    """
 
     node: int
     token: int
@@ -38,7 +44,11 @@ def _full(piece: Piece) -> str:
 
 
 def _words(round_: Round) -> dict[Status, str]:
-    root = "last committed token (anchor)" if round_.exact is None else "exact token, committed by the draft pass"
+    root = (
+        "last committed token (anchor)"
+        if round_.exact is None
+        else "exact token, committed by the draft pass"
+    )
     return {
         "root": root,
         "accepted": "accepted by the target",
@@ -48,7 +58,9 @@ def _words(round_: Round) -> dict[Status, str]:
 
 
 def bonus_committed(round_: Round) -> bool:
-    """Whether the target's own next token was emitted: not when EOS, a stop string or the token cap came first."""
+    """Whether the target's own next token was emitted: not when EOS, a stop string or the token cap
+    came first.
+    """
     return len(round_.committed) == (round_.exact is not None) + len(round_.accepted) + 1
 
 
@@ -57,7 +69,9 @@ def _committed_nodes(round_: Round) -> frozenset[int]:
 
 
 def node_rows(trace: Trace, index: int) -> list[Node]:
-    """All nodes of round ``index`` in order of expansion, the root first, the bonus (if it was emitted) last."""
+    """All nodes of round ``index`` in order of expansion, the root first, the bonus (if it was
+    emitted) last.
+    """
     round_ = trace.rounds[index]
     tree, words, kept = round_.tree, _words(round_), _committed_nodes(round_)
     pieces = [trace.pieces[token] for token in tree.tokens]
@@ -73,7 +87,8 @@ def node_rows(trace: Trace, index: int) -> list[Node]:
             depth=depth[i],
             parent=tree.parents[i],
             status=verdict,
-            word=words[verdict] + (" (cut: the run ends before it)" if verdict == "accepted" and i not in kept else ""),
+            word=words[verdict]
+            + (" (cut: the run ends before it)" if verdict == "accepted" and i not in kept else ""),
             log_q=tree.log_q[i],
             log_rho=tree.log_rho[i],
             blind=tree.blind[i],
@@ -94,7 +109,9 @@ def _bonus(trace: Trace, round_: Round, rows: list[Node]) -> list[Node]:
     token = round_.choice.token
     piece = trace.pieces[token]
     drafted = [trace.pieces[round_.tree.tokens[j]] for j in round_.accepted]
-    row = Node(BONUS, token, label(piece), _full(piece), stop.depth + 1, stop.node, "bonus", BONUS_WORD)
+    row = Node(
+        BONUS, token, label(piece), _full(piece), stop.depth + 1, stop.node, "bonus", BONUS_WORD
+    )
     chances = dict(zip(round_.choice.top_ids, round_.choice.top_probs, strict=False))
     return [row._replace(path=path_text([*drafted, piece]), probability=chances.get(token))]
 
@@ -104,7 +121,9 @@ def round_sentence(trace: Trace, index: int) -> str:
     round_ = trace.rounds[index]
     drafted, taken = len(round_.tree.tokens) - 1, len(_committed_nodes(round_))
     choice = _full(trace.pieces[round_.choice.token])
-    own = f", then the target’s own “{choice}”" if bonus_committed(round_) else ", then the run ended"
+    own = (
+        f", then the target’s own “{choice}”" if bonus_committed(round_) else ", then the run ended"
+    )
     checked = f"{taken} of {drafted} drafted accepted" if drafted else "nothing drafted"
     total = len(round_.committed)
     return f"{checked}{own}: {total} token{'' if total == 1 else 's'}."

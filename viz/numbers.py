@@ -3,7 +3,9 @@
 from dataclasses import asdict
 from typing import NamedTuple
 
-from presto.measures import (
+from presto.models.catalogue import PAIRS
+from presto.records import NGRAM, Finish, Method, Stages, Trace
+from presto.records.measures import (
     acceptance_length,
     len_committed,
     overhead_share,
@@ -13,10 +15,13 @@ from presto.measures import (
     tokens_per_second,
     total_seconds,
 )
-from presto.models.catalogue import PAIRS
-from presto.records import NGRAM, Finish, Method, Stages, Trace
 
-NAMES: dict[Method, str] = {"presto": "PRESTO", "linear": "linear", "blind": "blind tree", "ar": "autoregressive"}
+NAMES: dict[Method, str] = {
+    "presto": "PRESTO",
+    "linear": "linear",
+    "blind": "blind tree",
+    "ar": "autoregressive",
+}
 ENDS: dict[Finish, str] = {
     "eos": "the model ended its answer",
     "stop": "a stop string was reached",
@@ -39,18 +44,32 @@ def numbers(trace: Trace, others: dict[Method, Trace]) -> list[Number]:
     tau, rate = acceptance_length(trace), tokens_per_second(trace)
     line = [
         Number("τ", f"{tau:.2f}", "acceptance length: tokens committed per round, on average"),
-        Number("tokens/s", f"{rate:.1f}", f"{len_committed(trace)} tokens in {total_seconds(trace):.2f} s, no prefill"),
-        Number("tokens/pass", f"{tokens_per_forward(trace):.2f}", "tokens per model pass, drafting passes counted too"),
+        Number(
+            "tokens/s",
+            f"{rate:.1f}",
+            f"{len_committed(trace)} tokens in {total_seconds(trace):.2f} s, no prefill",
+        ),
+        Number(
+            "tokens/pass",
+            f"{tokens_per_forward(trace):.2f}",
+            "tokens per model pass, drafting passes counted too",
+        ),
     ]
     for method in ("linear", "blind", "ar"):
         other = others.get(method)
         ratio = speedup(trace, other) if other else None
         if other and ratio is not None:
             slower = ": slower" if ratio < 1 else ""
-            meaning = f"tokens per second against {NAMES[method]} ({tokens_per_second(other):.1f}) on this prompt"
+            meaning = (
+                f"tokens per second against {NAMES[method]} ({tokens_per_second(other):.1f}) on "
+                "this prompt"
+            )
             line.append(Number(f"vs {NAMES[method]}", f"{ratio:.2f}×{slower}", meaning))
     share = overhead_share(trace)
-    return [*line, Number("overhead", f"{share:.1%}", "share of time spent on scores, search and mask")]
+    return [
+        *line,
+        Number("overhead", f"{share:.1%}", "share of time spent on scores, search and mask"),
+    ]
 
 
 def phases(seconds: Stages) -> list[tuple[str, str]]:
@@ -62,14 +81,21 @@ def phases(seconds: Stages) -> list[tuple[str, str]]:
         "verify": seconds.verify,
         "commit": seconds.commit,
     }
-    return [(name, f"{1000 * part:.2g} ms" if part < 0.01 else f"{1000 * part:.0f} ms") for name, part in parts.items()]
+    return [
+        (name, f"{1000 * part:.2g} ms" if part < 0.01 else f"{1000 * part:.0f} ms")
+        for name, part in parts.items()
+    ]
 
 
 def stage_shares(trace: Trace) -> list[Number]:
     """Where the time went, stage by stage, largest part of the bar last to first as they happen."""
     seconds = total_seconds(trace)
     stages = asdict(stage_totals(trace))
-    return [Number(name, f"{part / seconds:.4f}", f"{1000 * part:.0f} ms") for name, part in stages.items() if seconds]
+    return [
+        Number(name, f"{part / seconds:.4f}", f"{1000 * part:.0f} ms")
+        for name, part in stages.items()
+        if seconds
+    ]
 
 
 def place(trace: Trace) -> str:
@@ -82,15 +108,26 @@ def settings(trace: Trace) -> str:
     """The settings that shape the tree, in one line."""
     config = trace.config
     score = config.scorer + (", normalised" if config.normalised else "")
-    tree = f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T {config.temperature:g}"
-    return f"{tree} · {ngram_source(trace)}" if trace.method == "presto" and config.scorer != "blind" else tree
+    tree = (
+        f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T "
+        f"{config.temperature:g}"
+    )
+    return (
+        f"{tree} · {ngram_source(trace)}"
+        if trace.method == "presto" and config.scorer != "blind"
+        else tree
+    )
 
 
 def ngram_source(trace: Trace) -> str:
-    """Which text the n-gram correction counted: a static table by its file, this run's own, both or none."""
+    """Which text the n-gram correction counted: a static table by its file, this run's own, both or
+    none.
+    """
     config = trace.config
     pair = PAIRS.get(trace.system)
-    table = trace.models.get(NGRAM) or (pair.table if pair else "")  # early recordings do not name it
+    table = trace.models.get(NGRAM) or (
+        pair.table if pair else ""
+    )  # early recordings do not name it
     if not (config.static_ngram and table):
         return "n-gram: online only" if config.online_ngram else "n-gram: none"
     return f"n-gram: {table}" + (" and online" if config.online_ngram else " only")

@@ -1,7 +1,8 @@
-"""What the player in the page receives: per round its figures, rows and text, and one head for the whole run.
+"""What the player in the page receives: per round its figures, rows and text, and one head for the
+whole run.
 
-Every part is a JSON string of its own, so that a growing run is sent as what was added, and the page parses a round
-only when it is shown. ``assets/player`` reads exactly these fields.
+Every part is a JSON string of its own, so that a growing run is sent as what was added, and the
+page parses a round only when it is shown. ``assets/player`` reads exactly these fields.
 """
 
 import json
@@ -9,8 +10,8 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from presto.compare import Rival
 from presto.records import Method, Recording, Trace, to_json
+from presto.runs.counterfactuals import Rival
 from viz.formula import level_lines
 from viz.learn import answers
 from viz.marginals import marginals_figure, marginals_sentence
@@ -75,15 +76,23 @@ def _rivals_round(trace: Trace, found: list[tuple[Rival, ...]], index: int) -> s
     body = {
         "remark": rivals_sentence(rivals) if rivals else "",
         "only": only_own(round_, rivals),
-        "missing": [[path_text([trace.pieces[token] for token in path], 48), rank] for path, rank in missing],
+        "missing": [
+            [path_text([trace.pieces[token] for token in path], 48), rank] for path, rank in missing
+        ],
     }
     return f'{_dump(body)[:-1]},"rivals":{rivals_figure(found, index).to_json()}}}'
 
 
 def opening(value: dict[str, Any]) -> dict[str, Any]:
-    """The beginning of a run's ``value``, small enough to be part of the page; the whole value has to follow."""
+    """The beginning of a run's ``value``, small enough to be part of the page; the whole value has
+    to follow.
+    """
     head = json.loads(value["head"]) | {"state": "loading"}
-    return value | {"head": _dump(head), "rounds": value["rounds"][:FIRST], "rivals": value["rivals"][:FIRST]}
+    return value | {
+        "head": _dump(head),
+        "rounds": value["rounds"][:FIRST],
+        "rivals": value["rivals"][:FIRST],
+    }
 
 
 @dataclass
@@ -101,10 +110,14 @@ class Show:
     rounds: list[str] = field(default_factory=list)
 
     def take(self, trace: Trace) -> None:
-        """Take the newest state of a lane. The first lane is the one shown; its rounds are built once and kept."""
+        """Take the newest state of a lane. The first lane is the one shown; its rounds are built
+        once and kept.
+        """
         if self.trace is None or self.trace.method == trace.method:
             self.trace = trace
-            self.rounds += [round_json(trace, index) for index in range(len(self.rounds), len(trace.rounds))]
+            self.rounds += [
+                round_json(trace, index) for index in range(len(self.rounds), len(trace.rounds))
+            ]
         else:
             self.others[trace.method] = trace
 
@@ -122,7 +135,14 @@ class Show:
         trace, linear = self.trace, self.others.get("linear")
         rivals = rivals_of(trace) if trace is not None and state == "done" else []
         if trace is None:
-            return {"key": self.key, "head": _dump(head), "rounds": [], "rivals": [], "speedup": "", "record": ""}
+            return {
+                "key": self.key,
+                "head": _dump(head),
+                "rounds": [],
+                "rivals": [],
+                "speedup": "",
+                "record": "",
+            }
         head |= {
             "method": NAMES[trace.method],
             "numbers": numbers(trace, self.others),

@@ -1,4 +1,6 @@
-"""How well each score predicts the target: path scores of all drafted nodes against the target's own."""
+"""How well each score predicts the target: path scores of all drafted nodes against the target's
+own.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -24,10 +26,12 @@ HOVER = (
 
 
 class PredictionInfo(NamedTuple):
-    """All drafted nodes, accepted ones last (drawn on top); ``target[i]`` is the target's log p of node i's path.
+    """All drafted nodes, accepted ones last (drawn on top); ``target[i]`` is the target's log p of
+    node i's path.
 
-    Verification computes the target's probability of every node, so none is left out. Correlations are Spearman's;
-    ``None`` with fewer than three nodes or where one side does not vary. Mean ranks are of the accepted path.
+    Verification computes the target's probability of every node, so none is left out. Correlations
+    are Spearman's; ``None`` with fewer than three nodes or where one side does not vary. Mean ranks
+    are of the accepted path.
     """
 
     nodes: tuple[Node, ...]
@@ -40,7 +44,9 @@ class PredictionInfo(NamedTuple):
 
 
 def path_log_p(round_: Round) -> list[float]:
-    """The target's log-probability of each node's path from the root, in nats at temperature 1; the root has 0."""
+    """The target's log-probability of each node's path from the root, in nats at temperature 1; the
+    root has 0.
+    """
     sums = [0.0]
     for parent, log_p in zip(round_.tree.parents[1:], round_.log_p[1:], strict=True):
         sums.append(round(sums[parent] + log_p, 5))  # as stored, so that ties stay ties
@@ -83,7 +89,9 @@ def _get_prediction_info(trace: Trace, round_: int) -> PredictionInfo:
 
 
 def _legend(name: str, correlation: float | None) -> str:
-    return f"{name}, " + ("no rank correlation" if correlation is None else f"rank correlation {decimal(correlation)}")
+    return f"{name}, " + (
+        "no rank correlation" if correlation is None else f"rank correlation {decimal(correlation)}"
+    )
 
 
 def _points(info: PredictionInfo, name: str, ink: Palette) -> go.Scatter:
@@ -116,7 +124,13 @@ def _diagonal(info: PredictionInfo, ink: Palette) -> go.Scatter:
     low = max(min(scores), min(info.target))
     line = {"width": 1, "color": ink.muted}
     return go.Scatter(
-        x=[low, 0], y=[low, 0], mode="lines", line=line, name=DIAGONAL, hoverinfo="skip", showlegend=False
+        x=[low, 0],
+        y=[low, 0],
+        mode="lines",
+        line=line,
+        name=DIAGONAL,
+        hoverinfo="skip",
+        showlegend=False,
     )
 
 
@@ -128,17 +142,27 @@ def _get_prediction_plot(info: PredictionInfo, ink: Palette = LIGHT) -> go.Figur
     layout = {
         "xaxis": axis(ink, title={"text": "path score", **small}, automargin=True),
         "yaxis": axis(ink, title={"text": "target log p", **small}, automargin=True),
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
         "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
     }
-    return go.Figure([*lines, _points(info, BLIND, ink), _points(info, ALIGNED, ink)], base_layout(ink) | layout)
+    return go.Figure(
+        [*lines, _points(info, BLIND, ink), _points(info, ALIGNED, ink)], base_layout(ink) | layout
+    )
 
 
 def prediction_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Figure:  # noqa: A002
-    """Draw both path scores of every drafted node of ``trace.rounds[round]`` against the target's log-probability.
+    """Draw both path scores of every drafted node of ``trace.rounds[round]`` against the target's
+    log-probability.
 
-    Hollow circles are prefix-blind, diamonds prefix-aligned, large marks the accepted path. The thin line is where a
-    score equals the target's value; it is drawn when scores are normalised, since only then do they estimate it.
+    Hollow circles are prefix-blind, diamonds prefix-aligned, large marks the accepted path. The
+    thin line is where a score equals the target's value; it is drawn when scores are normalised,
+    since only then do they estimate it.
     """
     return _get_prediction_plot(_get_prediction_info(trace, round), ink)
 
@@ -148,5 +172,10 @@ def prediction_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
     info = _get_prediction_info(trace, round)
     if info.blind_mean_rank is None:
         return "Nothing of the tree was accepted in this round." if info.nodes else ""
-    ranks = f"{info.blind_mean_rank:.1f} by the blind score, {info.aligned_mean_rank:.1f} by the aligned one"
-    return f"Mean rank of the accepted path: {ranks}." + (" Line: score = target." if info.normalised else "")
+    ranks = (
+        f"{info.blind_mean_rank:.1f} by the blind score, {info.aligned_mean_rank:.1f} by the "
+        "aligned one"
+    )
+    return f"Mean rank of the accepted path: {ranks}." + (
+        " Line: score = target." if info.normalised else ""
+    )

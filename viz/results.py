@@ -1,7 +1,7 @@
 """Result files of ``presto bench`` (``docs/bench.md``), read strictly.
 
-A file comes from anyone. ``parse_result`` takes no field it does not know, no number that is not finite and no file
-beyond ``MAX_BYTES``.
+A file comes from anyone. ``parse_result`` takes no field it does not know, no number that is not
+finite and no file beyond ``MAX_BYTES``.
 """
 
 from typing import Annotated, Literal, Self
@@ -60,7 +60,9 @@ class Gap:
 
 @dataclass(frozen=True, config=STRICT)
 class Figures:
-    """What was measured of a method. ``histogram``: rounds by committed tokens. ``equal_to_ar``: (equal, all) texts."""
+    """What was measured of a method. ``histogram``: rounds by committed tokens. ``equal_to_ar``:
+    (equal, all) texts.
+    """
 
     tau_macro: Interval
     tau_micro: Amount
@@ -97,21 +99,31 @@ class BenchResult:
     config: DecodeConfig | None = None
     prompts: Annotated[dict[Name, Count], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
     differences: Annotated[dict[Name, Gap], Field(max_length=8)] = Field(default_factory=dict)
-    datasets: Annotated[dict[Name, Methods], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
+    datasets: Annotated[dict[Name, Methods], Field(max_length=MAX_SETS)] = Field(
+        default_factory=dict
+    )
 
 
 _RESULT = TypeAdapter(BenchResult)
 
 
 def parse_result(text: str) -> BenchResult:
-    """Read a result file; ``ValueError`` names the first unknown field, wrong type or number that is not finite."""
+    """Read a result file; ``ValueError`` names the first unknown field, wrong type or number that
+    is not finite.
+    """
     size = len(text.encode(errors="replace"))
     if size > MAX_BYTES:
-        raise ValueError(f"the benchmark result has {size:,} bytes, at most {MAX_BYTES:,} are allowed")
+        raise ValueError(
+            f"the benchmark result has {size:,} bytes, at most {MAX_BYTES:,} are allowed"
+        )
     try:
         return _RESULT.validate_json(text)
     except ValidationError as error:
-        reason = " ".join(explain(error).split())  # it names keys of the file, which may be anything
-        raise ValueError(f"not a valid benchmark result: {shorten(reason, LONGEST_REASON)}") from None
+        reason = " ".join(
+            explain(error).split()
+        )  # it names keys of the file, which may be anything
+        raise ValueError(
+            f"not a valid benchmark result: {shorten(reason, LONGEST_REASON)}"
+        ) from None
     except UnicodeEncodeError:
         raise ValueError("not a valid benchmark result: it has half a surrogate pair") from None

@@ -1,4 +1,6 @@
-"""Prefix-blind against prefix-aligned: how the n-gram correction reorders the nodes of one round's tree."""
+"""Prefix-blind against prefix-aligned: how the n-gram correction reorders the nodes of one round's
+tree.
+"""
 
 from typing import Any, NamedTuple
 
@@ -7,7 +9,18 @@ import plotly.graph_objects as go
 from presto.records import Trace
 from viz.nodes import Node, node_rows
 from viz.text import plotly_text, shorten
-from viz.theme import LIGHT, MONO, SYMBOLS, WORDS, Palette, Status, axis, base_layout, colour, empty_figure
+from viz.theme import (
+    LIGHT,
+    MONO,
+    SYMBOLS,
+    WORDS,
+    Palette,
+    Status,
+    axis,
+    base_layout,
+    colour,
+    empty_figure,
+)
 
 ORDER: tuple[Status, ...] = ("beyond", "rejected", "accepted")
 LINES: dict[Status, dict[str, Any]] = {
@@ -19,7 +32,9 @@ NEIGHBOURS = 2  # ranks this close would print their labels on top of each other
 LABEL = 14  # letters beside a rank
 ROOM = 0.6  # for them, in distances between the two sides
 HEADROOM = 0.06  # over rank 1, in parts of the axis: half a letter
-LOG_FROM = 64  # more ranks than this: a logarithmic axis, since the accepted path is among the first
+LOG_FROM = (
+    64  # more ranks than this: a logarithmic axis, since the accepted path is among the first
+)
 HOVER = (
     "<b>%{customdata[0]}</b> · depth %{customdata[1]}<br>%{customdata[2]}<br>"
     "rank %{customdata[3]} blind → %{customdata[4]} aligned<extra></extra>"
@@ -39,14 +54,19 @@ def _get_scores_info(trace: Trace, round_: int) -> ScoresInfo:
 
 
 def _labels(accepted: list[Node]) -> dict[int, str]:
-    """One label per run of neighbouring aligned ranks, at its first node: the tokens of the accepted path in order."""
+    """One label per run of neighbouring aligned ranks, at its first node: the tokens of the
+    accepted path in order.
+    """
     groups: list[list[Node]] = []
     for row in sorted(accepted, key=lambda row: row.aligned_rank or 0):
         if groups and (row.aligned_rank or 0) - (groups[-1][-1].aligned_rank or 0) <= NEIGHBOURS:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return {group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), LABEL) for group in groups}
+    return {
+        group[0].node: "\u2009" + shorten("  ".join(row.label for row in group), LABEL)
+        for group in groups
+    }
 
 
 def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
@@ -61,7 +81,10 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
         words = [row.full, row.depth, row.word, row.blind_rank, row.aligned_rank]
         hover += [shown := [plotly_text(word) for word in words], shown, []]
         names += ["", plotly_text(labels.get(row.node, "")), ""]
-    tint, many = colour(ink, status), len(rows) > LOG_FROM  # marks of many are a blur and cost more than their lines
+    tint, many = (
+        colour(ink, status),
+        len(rows) > LOG_FROM,
+    )  # marks of many are a blur and cost more than their lines
     return go.Scatter(
         x=xs,
         y=ys,
@@ -91,15 +114,30 @@ def _linear(count: int) -> dict[str, Any]:
 def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> go.Figure:
     if not info.nodes:
         return empty_figure(ink, "Nothing was drafted in this round.")
-    traces = [_rank_trace([row for row in info.nodes if row.status == status], status, ink) for status in ORDER]
-    ranks = axis(ink, title={"text": "rank", "font": {"size": 11, "color": ink.muted}, "standoff": 4}, automargin=True)
+    traces = [
+        _rank_trace([row for row in info.nodes if row.status == status], status, ink)
+        for status in ORDER
+    ]
+    ranks = axis(
+        ink,
+        title={"text": "rank", "font": {"size": 11, "color": ink.muted}, "standoff": 4},
+        automargin=True,
+    )
     logarithmic = {"type": "log", "range": [2.8, -0.1], "tickvals": [1, 3, 10, 30, 100, 300]}
     ranks |= logarithmic if info.log_axis else _linear(len(info.nodes))
-    sides = axis(ink, range=[-0.08, 1 + ROOM], tickvals=[0, 1], ticktext=["prefix-blind", "prefix-aligned"], side="top")
+    sides = axis(
+        ink,
+        range=[-0.08, 1 + ROOM],
+        tickvals=[0, 1],
+        ticktext=["prefix-blind", "prefix-aligned"],
+        side="top",
+    )
     margin = {"l": 8, "r": 8, "t": 24, "b": 6}
     return go.Figure(traces, base_layout(ink) | {"xaxis": sides, "yaxis": ranks, "margin": margin})
 
 
 def scores_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Figure:  # noqa: A002
-    """Draw the rank of every node of ``trace.rounds[round]`` under both scores, the accepted path highlighted."""
+    """Draw the rank of every node of ``trace.rounds[round]`` under both scores, the accepted path
+    highlighted.
+    """
     return _get_scores_plot(_get_scores_info(trace, round), ink)

@@ -1,4 +1,6 @@
-"""The recorded runs on the shelf: real decoding saved by ``presto record``, ready to show without a model."""
+"""The recorded runs on the shelf: real decoding saved by ``presto record``, ready to show without a
+model.
+"""
 
 import logging
 from functools import lru_cache
@@ -17,7 +19,9 @@ class Recorded(NamedTuple):
     value: dict[str, Any]
 
 
-def value_of(recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = "") -> dict[str, Any]:
+def value_of(
+    recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
+) -> dict[str, Any]:
     """The player's value of a recording, PRESTO's lane first."""
     show = Show(badge, recording.title, recording.note, link=link or {}, record=file)
     for trace in sorted(recording.traces, key=lambda trace: trace.method != "presto"):
@@ -38,7 +42,9 @@ def recorded(path: Path) -> Recorded:
 
 @lru_cache(maxsize=4)
 def shelf(folder: Path) -> dict[str, Path]:
-    """``title -> file`` of the recordings in ``folder``, read once per process; unreadable ones are logged."""
+    """``title -> file`` of the recordings in ``folder``, read once per process; unreadable ones are
+    logged.
+    """
     found: dict[str, Path] = {}
     for path in sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")]):
         try:

@@ -1,4 +1,6 @@
-"""Why a round stopped: what the target wanted at the last node it reached, and what the tree offered there."""
+"""Why a round stopped: what the target wanted at the last node it reached, and what the tree
+offered there.
+"""
 
 import math
 from typing import Any, NamedTuple
@@ -6,7 +8,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from presto.records import Round, Trace
-from presto.tree import children, depths
+from presto.records.tree import children, depths
 from viz.nodes import bonus_committed
 from viz.numbers import ENDS
 from viz.text import label, plotly_text
@@ -26,14 +28,17 @@ class Option(NamedTuple):
     token: int
     label: str
     full: str
-    probability: float | None  # the target's at temperature 1; not recorded for a draw outside its first tokens
+    probability: (
+        float | None
+    )  # the target's at temperature 1; not recorded for a draw outside its first tokens
     offered: int | None  # the node
     q_rank: int | None  # of that node in its position's marginal, from 1
     chosen: bool
 
 
 class StoppingInfo(NamedTuple):
-    """The target's first tokens, then its choice if it was none of them, then what else was offered, likeliest first.
+    """The target's first tokens, then its choice if it was none of them, then what else was
+    offered, likeliest first.
 
     ``depth`` is the position of these tokens: one below the node where the round stopped.
     """
@@ -70,8 +75,13 @@ def _option(trace: Trace, round_: Round, token: int, node: int | None) -> Option
 def _get_stopping_info(trace: Trace, round_: int) -> StoppingInfo:
     record = trace.rounds[round_]
     choice, offered = record.choice, _offered(record)
-    others = sorted(offered.keys() - {*choice.top_ids, choice.token}, key=lambda token: -record.log_p[offered[token]])
-    asked = choice.top_ids or offered  # else the round ended with the exact token, before verification
+    others = sorted(
+        offered.keys() - {*choice.top_ids, choice.token},
+        key=lambda token: -record.log_p[offered[token]],
+    )
+    asked = (
+        choice.top_ids or offered
+    )  # else the round ended with the exact token, before verification
     order = dict.fromkeys([*choice.top_ids, choice.token, *others]) if asked else {}
     options = tuple(_option(trace, record, token, offered.get(token)) for token in order)
     depth = depths(record.tree.parents)[_stop(record)] + 1
@@ -87,7 +97,9 @@ def _words(option: Option, verb: str) -> str:
 
 
 def _id(option: Option) -> str:
-    """The node offered, if any. All differ: of the points with the same id Plotly draws only one."""
+    """The node offered, if any. All differ: of the points with the same id Plotly draws only
+    one.
+    """
     return f":{option.token}" if option.offered is None else f"{option.offered}:"
 
 
@@ -114,7 +126,9 @@ def _bars(options: tuple[Option, ...], verb: str, ink: Palette) -> go.Bar:
     )
 
 
-def _marks(rows: list[int], options: tuple[Option, ...], x: float, name: str, symbol: str, tint: str) -> go.Scatter:
+def _marks(
+    rows: list[int], options: tuple[Option, ...], x: float, name: str, symbol: str, tint: str
+) -> go.Scatter:
     """The same mark before each of these rows."""
     return go.Scatter(
         x=[x] * len(rows),
@@ -140,26 +154,44 @@ def _get_stopping_plot(info: StoppingInfo, ink: Palette = LIGHT) -> go.Figure:
     traces = [
         _bars(options, info.verb, ink),
         _marks(chosen, options, -0.05 * span, f"{word} by the target", SYMBOLS["bonus"], ink.bonus),
-        _marks(offered, options, -0.05 * span, "offered by the tree", SYMBOLS["rejected"], ink.rejected),
+        _marks(
+            offered, options, -0.05 * span, "offered by the tree", SYMBOLS["rejected"], ink.rejected
+        ),
     ]
-    return go.Figure(traces, base_layout(ink) | _layout(options, len(info.options) - len(options), span, ink))
+    return go.Figure(
+        traces, base_layout(ink) | _layout(options, len(info.options) - len(options), span, ink)
+    )
 
 
 def _layout(options: tuple[Option, ...], more: int, span: float, ink: Palette) -> dict[str, Any]:
     names = [plotly_text(option.label) for option in options]
     tickfont = {"family": MONO, "size": 11, "color": ink.ink}
-    rows = {"range": [len(options) - 0.4, -0.6], "tickvals": list(range(len(names))), "ticktext": names}
+    rows = {
+        "range": [len(options) - 0.4, -0.6],
+        "tickvals": list(range(len(names))),
+        "ticktext": names,
+    }
     return {
-        "xaxis": axis(ink, range=[-0.1 * span, 1.8 * span], visible=False),  # room for the words after the bars
+        "xaxis": axis(
+            ink, range=[-0.1 * span, 1.8 * span], visible=False
+        ),  # room for the words after the bars
         "yaxis": axis(ink, **rows, tickfont=tickfont, showgrid=False, automargin=True),
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}},
+        "legend": {
+            "orientation": "h",
+            "x": 0,
+            "y": 1.02,
+            "yanchor": "bottom",
+            "font": {"size": 11},
+        },
         "annotations": [corner(ink, f"+{more} more offered")] * (more > 0),
         "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
     }
 
 
 def stopping_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Figure:  # noqa: A002
-    """Draw the target's first tokens where ``trace.rounds[round]`` stopped, its choice, and the tree's offer there."""
+    """Draw the target's first tokens where ``trace.rounds[round]`` stopped, its choice, and the
+    tree's offer there.
+    """
     return _get_stopping_plot(_get_stopping_info(trace, round), ink)
 
 
@@ -175,7 +207,9 @@ def _own(trace: Trace, info: StoppingInfo) -> str:
 
 
 def stopping_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
-    """Why the round stopped, in words. The depth named is that of the tokens the target chose among."""
+    """Why the round stopped, in words. The depth named is that of the tokens the target chose
+    among.
+    """
     round_, info = trace.rounds[round], _get_stopping_info(trace, round)
     if not bonus_committed(round_):
         return f"The run ended here: {ENDS[trace.finish]}."
@@ -184,8 +218,13 @@ def stopping_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
     own = _own(trace, info)
     if len(round_.tree.tokens) == 1:
         return f"Nothing was drafted in this round: {own}."
-    offered = [_quoted(trace, option.token) for option in info.options if option.offered is not None]
+    offered = [
+        _quoted(trace, option.token) for option in info.options if option.offered is not None
+    ]
     if not offered:
         return f"Stopped at the end of the tree: nothing was drafted below; {own}."
     more = f" and {len(offered) - NAMED} more" if len(offered) > NAMED else ""
-    return f"Stopped at depth {info.depth}: {own}, the tree offered {', '.join(offered[:NAMED])}{more} there."
+    return (
+        f"Stopped at depth {info.depth}: {own}, the tree offered "
+        f"{', '.join(offered[:NAMED])}{more} there."
+    )

@@ -1,4 +1,6 @@
-"""Token pieces as readable text: visible whitespace, named control characters, bytes joined across tokens."""
+"""Token pieces as readable text: visible whitespace, named control characters, bytes joined across
+tokens.
+"""
 
 import codecs
 import unicodedata
@@ -11,21 +13,47 @@ from presto.records import Piece, Round, Trace
 Kind = Literal["exact", "accepted", "bonus"]
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 _WHITESPACE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
-_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")  # meaningful between two characters, invisible alone
+_JOINERS = frozenset(
+    "\u200c\u200d\ufe0e\ufe0f"
+)  # meaningful between two characters, invisible alone
 _C0 = (
-    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
+    "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
+    "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
 )
 _NAMES = {
     **{chr(code): name for code, name in enumerate(_C0.split())},
-    **{"\x7f": "DEL", "\u00ad": "SHY", "\u061c": "ALM", "\u200b": "ZWSP", "\u200c": "ZWNJ", "\u200d": "ZWJ"},
-    **{"\u200e": "LRM", "\u200f": "RLM", "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO"},
-    **{"\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI", "\ufeff": "BOM"},
+    **{
+        "\x7f": "DEL",
+        "\u00ad": "SHY",
+        "\u061c": "ALM",
+        "\u200b": "ZWSP",
+        "\u200c": "ZWNJ",
+        "\u200d": "ZWJ",
+    },
+    **{
+        "\u200e": "LRM",
+        "\u200f": "RLM",
+        "\u202a": "LRE",
+        "\u202b": "RLE",
+        "\u202c": "PDF",
+        "\u202d": "LRO",
+    },
+    **{
+        "\u202e": "RLO",
+        "\u2066": "LRI",
+        "\u2067": "RLI",
+        "\u2068": "FSI",
+        "\u2069": "PDI",
+        "\ufeff": "BOM",
+    },
     **{"\u2028": "LSEP", "\u2029": "PSEP", "\ufe0e": "VS15", "\ufe0f": "VS16"},
 }
 
 
 class Unit(NamedTuple):
-    """A stretch of committed text shown as one chip: one token, or several that make one character together."""
+    """A stretch of committed text shown as one chip: one token, or several that make one character
+    together.
+    """
 
     text: str
     kind: Kind
@@ -33,7 +61,9 @@ class Unit(NamedTuple):
 
 
 class RoundText(NamedTuple):
-    """What a round added to the text, and the bytes still waiting for the rest of their character after it."""
+    """What a round added to the text, and the bytes still waiting for the rest of their character
+    after it.
+    """
 
     units: tuple[Unit, ...]
     pending: str
@@ -59,12 +89,16 @@ def _spell(text: str, glyphs: dict[str, str]) -> str:
 
 
 def visible(text: str) -> str:
-    """``text`` with a glyph or a name for every character that would not show or would move others."""
+    """``text`` with a glyph or a name for every character that would not show or would move
+    others.
+    """
     return _spell(text, _WHITESPACE) or "∅"
 
 
 def running(text: str) -> str:
-    """``text`` for the text pane: as ``visible``, but spaces beside other characters stay spaces and lines break."""
+    """``text`` for the text pane: as ``visible``, but spaces beside other characters stay spaces
+    and lines break.
+    """
     glyphs = _WHITESPACE | {"\n": "⏎\n", "\t": "⇥\t"} | ({" ": " "} if text.strip(" ") else {})
     return _spell(text, glyphs)
 
@@ -76,7 +110,9 @@ def isolate(text: str) -> str:
 
 
 def plotly_text(text: object) -> str:
-    """``text`` as Plotly shows it unchanged: it reads ``<``, ``>``, ``&`` as markup and a pair of ``$`` as formula."""
+    """``text`` as Plotly shows it unchanged: it reads ``<``, ``>``, ``&`` as markup and a pair of
+    ``$`` as formula.
+    """
     return escape(str(text), quote=False).replace("$", "&#36;")
 
 
@@ -89,13 +125,17 @@ def shorten(text: str, limit: int) -> str:
 
 
 def label(piece: Piece, limit: int = 12) -> str:
-    """A token's name in the tree: visible glyphs, bytes as ``<F0 9F>``, cut in the middle, bidi isolated."""
+    """A token's name in the tree: visible glyphs, bytes as ``<F0 9F>``, cut in the middle, bidi
+    isolated.
+    """
     shown = visible(piece) if isinstance(piece, str) else byte_label(piece)
     return isolate(shorten(shown, limit))
 
 
 def _take(pending: bytes) -> tuple[str, bytes]:
-    """Text that the bytes already spell, and the rest. Bytes that can never become text are spelled as their label."""
+    """Text that the bytes already spell, and the rest. Bytes that can never become text are spelled
+    as their label.
+    """
     try:
         text, used = codecs.utf_8_decode(pending, "strict", False)
     except UnicodeDecodeError as error:
@@ -107,7 +147,9 @@ def _take(pending: bytes) -> tuple[str, bytes]:
 
 
 def join(pieces: Iterable[Piece]) -> str:
-    """Tokens as one text; bytes that never complete a character appear as their label, never as U+FFFD."""
+    """Tokens as one text; bytes that never complete a character appear as their label, never as
+    U+FFFD.
+    """
     result, pending = "", b""
     for piece in pieces:
         if isinstance(piece, str):
@@ -127,13 +169,17 @@ def committed_kinds(round_: Round) -> list[tuple[Kind, int | None]]:
 
 
 def _continues(before: str, text: str) -> bool:
-    """Whether ``text`` belongs to the character that ``before`` ends with (emoji sequences, combining marks)."""
+    """Whether ``text`` belongs to the character that ``before`` ends with (emoji sequences,
+    combining marks).
+    """
     combining = unicodedata.category(text[0]) in {"Mn", "Mc", "Me"} or text[0] in _JOINERS
     return before.endswith("\u200d") or combining or "\U0001f3fb" <= text[0] <= "\U0001f3ff"
 
 
 def round_texts(trace: Trace) -> list[RoundText]:
-    """The committed text by round. A character split over tokens belongs to the token that completes it."""
+    """The committed text by round. A character split over tokens belongs to the token that
+    completes it.
+    """
     pending, result = b"", []
     for round_ in trace.rounds:
         units: list[Unit] = []

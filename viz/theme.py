@@ -1,7 +1,8 @@
 """Colours, symbols and the bare layout shared by all figures.
 
-Hues are Okabe and Ito's, which stay apart for colour-blind readers; every class also has its own symbol, line and word.
-Figures are drawn in ``LIGHT``; a dark page swaps each colour for its partner in ``DARK`` (see ``dark_of_light``).
+Hues are Okabe and Ito's, which stay apart for colour-blind readers; every class also has its own
+symbol, line and word. Figures are drawn in ``LIGHT``; a dark page swaps each colour for its partner
+in ``DARK`` (see ``dark_of_light``).
 """
 
 from typing import Any, Literal, NamedTuple
@@ -27,9 +28,30 @@ class Palette(NamedTuple):
     exact: str
 
 
-LIGHT = Palette("#1d2433", "#5b6475", "#e3e6ec", "#ffffff", "#0072b2", "#a36200", "#c44e00", "#6b7382", "#00795a")
-DARK = Palette("#e7eaf1", "#a3acbd", "#333a48", "#161a22", "#56b4e9", "#f0b232", "#ff9257", "#8b94a6", "#35c99f")
-DARKEST = 0.6  # opacity of a heat map's strongest shade: ink on it keeps a contrast of 4.5 or more in both themes
+LIGHT = Palette(
+    "#1d2433",
+    "#5b6475",
+    "#e3e6ec",
+    "#ffffff",
+    "#0072b2",
+    "#a36200",
+    "#c44e00",
+    "#6b7382",
+    "#00795a",
+)
+DARK = Palette(
+    "#e7eaf1",
+    "#a3acbd",
+    "#333a48",
+    "#161a22",
+    "#56b4e9",
+    "#f0b232",
+    "#ff9257",
+    "#8b94a6",
+    "#35c99f",
+)
+# opacity of a heat map's strongest shade: ink on it keeps a contrast of 4.5 or more in both themes
+DARKEST = 0.6
 SYMBOLS: dict[Status, str] = {
     "root": "square",
     "accepted": "circle",

@@ -1,4 +1,6 @@
-"""The draft tree of one round: what was drafted, what the target accepted, where it went its own way."""
+"""The draft tree of one round: what was drafted, what the target accepted, where it went its own
+way.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -10,9 +12,26 @@ from presto.records import Trace
 from viz.layout import left_to_right, tidy_layout, top_down
 from viz.nodes import Node, node_rows
 from viz.text import plotly_text
-from viz.theme import LIGHT, MONO, SYMBOLS, WORDS, Palette, Status, axis, base_layout, colour, corner
+from viz.theme import (
+    LIGHT,
+    MONO,
+    SYMBOLS,
+    WORDS,
+    Palette,
+    Status,
+    axis,
+    base_layout,
+    colour,
+    corner,
+)
 
-ORDER: tuple[Status, ...] = ("beyond", "rejected", "accepted", "bonus", "root")  # drawn back to front
+ORDER: tuple[Status, ...] = (
+    "beyond",
+    "rejected",
+    "accepted",
+    "bonus",
+    "root",
+)  # drawn back to front
 LINES: dict[Status, dict[str, Any]] = {
     "beyond": {"width": 1, "dash": "2px,2px"},
     "rejected": {"width": 1.25, "dash": "6px,3px"},
@@ -31,7 +50,9 @@ HOVER = (
 
 
 class TreeInfo(NamedTuple):
-    """A round's tree, placed: ``positions[node] = (depth, breadth)``, siblings by aligned score, best first."""
+    """A round's tree, placed: ``positions[node] = (depth, breadth)``, siblings by aligned score,
+    best first.
+    """
 
     graph: nx.DiGraph
     nodes: dict[int, Node]
@@ -71,7 +92,15 @@ def probability_text(value: float | None) -> str:
 
 def _customdata(row: Node) -> list[str]:
     scores = _number(row.blind, row.blind_rank), _number(row.aligned, row.aligned_rank)
-    words = row.full, row.token, row.depth, row.word, *scores, probability_text(row.probability), row.path
+    words = (
+        row.full,
+        row.token,
+        row.depth,
+        row.word,
+        *scores,
+        probability_text(row.probability),
+        row.path,
+    )
     return [plotly_text(word) for word in words]
 
 
@@ -80,7 +109,12 @@ def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> g
     for row in info.nodes.values():
         if row.status == status:
             (depth, breadth), end = info.positions[row.parent], info.positions[row.node]
-            points += [place(depth, breadth), place(depth + FAN, breadth), place(*end), (None, None)]
+            points += [
+                place(depth, breadth),
+                place(depth + FAN, breadth),
+                place(*end),
+                (None, None),
+            ]
     return go.Scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],
@@ -106,7 +140,12 @@ def _node_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> g
         mode="markers+text",
         textposition="middle right" if status in ("beyond", "rejected") else "top right",
         textfont={"family": MONO, "size": 11, "color": ink.muted if status == "beyond" else tint},
-        marker={"symbol": SYMBOLS[status], "size": size, "color": tint, "line": {"width": rim, "color": tint}},
+        marker={
+            "symbol": SYMBOLS[status],
+            "size": size,
+            "color": tint,
+            "line": {"width": rim, "color": tint},
+        },
         name=WORDS[status],
         legendgroup=status,
         showlegend=bool(rows),
@@ -133,7 +172,10 @@ def _axes(info: TreeInfo, ink: Palette) -> tuple[dict[str, Any], dict[str, Any]]
 def _turned(along: dict[str, Any], across: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two axes for a root on top: both run the other way."""
     flip = [-across["range"][1], -across["range"][0]]
-    down = {"range": [-along["range"][1], -along["range"][0]], "tickvals": [-value for value in along["tickvals"]]}
+    down = {
+        "range": [-along["range"][1], -along["range"][0]],
+        "tickvals": [-value for value in along["tickvals"]],
+    }
     return {**across, "range": flip}, {**along, **down, "side": "left"}
 
 
@@ -144,13 +186,25 @@ def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False)
     xaxis, yaxis = _axes(info, ink)
     if vertical:
         xaxis, yaxis = _turned(xaxis, yaxis)
-    legend = {"orientation": "h", "x": 0, "y": -0.02, "yanchor": "top", "font": {"size": 11}, "itemsizing": "constant"}
+    legend = {
+        "orientation": "h",
+        "x": 0,
+        "y": -0.02,
+        "yanchor": "top",
+        "font": {"size": 11},
+        "itemsizing": "constant",
+    }
     more = f"+{info.unlabelled} more without a label"
     layout = base_layout(ink) | {"annotations": [corner(ink, more)] * (info.unlabelled > 0)}
     layout |= {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "dragmode": "pan"}
     return go.Figure(traces, layout)
 
 
-def tree_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT, vertical: bool = False) -> go.Figure:  # noqa: A002
+def tree_figure(
+    trace: Trace,
+    round: int = 0,  # noqa: A002
+    ink: Palette = LIGHT,
+    vertical: bool = False,
+) -> go.Figure:
     """Draw the draft tree of ``trace.rounds[round]``; ``vertical`` puts the root on top."""
     return _get_tree_plot(_get_tree_info(trace, round), ink, vertical)

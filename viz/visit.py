@@ -1,4 +1,6 @@
-"""One visitor's live runs: which one is wanted. Plain numbers, so that it can live in the page's session state."""
+"""One visitor's live runs: which one is wanted. Plain numbers, so that it can live in the page's
+session state.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +12,8 @@ State = Literal["running", "done"]  # of a run, as the page is told
 class Visit:
     """At most one run is wanted; a run that no longer is ends itself at its next round.
 
-    (Cancelling from outside instead lets late messages through and, in Gradio 6.31, can fail with a KeyError.)
+    (Cancelling from outside instead lets late messages through and, in Gradio 6.31, can fail with a
+    KeyError.)
     """
 
     begun: int = 0

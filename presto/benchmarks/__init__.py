@@ -1,1 +1,3 @@
-"""Timings of the hot paths: ``python -m presto.benchmarks.NAME``. They are printed and never asserted."""
+"""Timings of the hot paths: ``python -m presto.benchmarks.NAME``. They are printed and never
+asserted.
+"""

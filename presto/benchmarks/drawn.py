@@ -1,8 +1,9 @@
-"""Rounds of realistic shape on random weights: what is measured is their time, never their acceptance.
+"""Rounds of realistic shape on random weights: what is measured is their time, never their
+acceptance.
 
-All work of a round is done (drafting, scores, search, verification, walk, commit). Two things are put in: drafted
-probabilities that fall off as a trained drafter's do, so that trees reach their usual depth, and accepted lengths drawn
-from a geometric law instead of decided by the target.
+All work of a round is done (drafting, scores, search, verification, walk, commit). Two things are
+put in: drafted probabilities that fall off as a trained drafter's do, so that trees reach their
+usual depth, and accepted lengths drawn from a geometric law instead of decided by the target.
 """
 
 import math
@@ -11,23 +12,30 @@ from dataclasses import replace
 
 import numpy as np
 
-from presto.decode import Run
-from presto.protocols import Draft, TreeInput
+from presto.decoding.loop import Run
+from presto.decoding.protocols import Draft, TreeInput
+from presto.decoding.verify import Decision
 from presto.records import Choice, Marginals, Tree
-from presto.tree import depths, path
-from presto.verify import Decision
+from presto.records.tree import depths, path
 
-FIRST, KEPT = 0.85, 0.93  # probability of the likeliest token at depth 1, and its factor per further level
+FIRST, KEPT = (
+    0.85,
+    0.93,
+)  # probability of the likeliest token at depth 1, and its factor per further level
 
 
 def profile(depth: int, width: int) -> tuple[tuple[float, ...], ...]:
-    """``log_q [depth, width]``: the likeliest token's as above, the rest by Zipf's law over the ranks behind it."""
+    """``log_q [depth, width]``: the likeliest token's as above, the rest by Zipf's law over the
+    ranks behind it.
+    """
     zipf = 1 / np.arange(1, width)
     rows = []
     for level in range(depth):
         best = FIRST * KEPT**level
         rest = (1 - best) * zipf / max(zipf.sum(), 1)
-        rows.append(tuple(round(math.log(p), 5) for p in sorted([best, *rest.tolist()], reverse=True)))
+        rows.append(
+            tuple(round(math.log(p), 5) for p in sorted([best, *rest.tolist()], reverse=True))
+        )
     return tuple(rows)
 
 
@@ -46,7 +54,9 @@ class DrawnRun(Run):
     def draft(self) -> Draft:
         draft = super().draft()
         ids = draft.marginals.token_ids
-        return replace(draft, marginals=Marginals(ids, profile(len(ids), len(ids[0])) if ids else ()))
+        return replace(
+            draft, marginals=Marginals(ids, profile(len(ids), len(ids[0])) if ids else ())
+        )
 
     def decide(self, plan: TreeInput, tree: Tree) -> Decision:
         decision = super().decide(plan, tree)

@@ -19,7 +19,13 @@ def run_tests(device: str, seconds: float) -> dict[str, Any]:
     environment = os.environ | {"PRESTO_EXAMPLES": EXAMPLES}
     try:
         result = subprocess.run(
-            command, cwd=folder, env=environment, timeout=seconds, capture_output=True, text=True, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            timeout=seconds,
+            capture_output=True,
+            text=True,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return {"passed": None, "summary": f"did not end within {seconds:.0f} s", "failures": []}

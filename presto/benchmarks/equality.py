@@ -1,9 +1,11 @@
 """Losslessness on real prompts: every drafting method against the reference, token for token.
 
-At T = 0 the reference is transformers' own ``generate``, else our ``autoregressive`` with the same seed. A difference
-passes only as a tie: the two tokens' logits, recomputed in float64, lie within 1e-4. Exit code 1 if any does not.
+At T = 0 the reference is transformers' own ``generate``, else our ``autoregressive`` with the same
+seed. A difference passes only as a tie: the two tokens' logits, recomputed in float64, lie within
+1e-4. Exit code 1 if any does not.
 
-    python -m presto.benchmarks.equality --data PATH:16 … --system smollm2-gated --system … [--temperature 0.8]
+    python -m presto.benchmarks.equality --data PATH:16 … --system smollm2-gated --system …
+    [--temperature 0.8]
 """
 
 import sys
@@ -15,13 +17,13 @@ import torch
 import typer
 from transformers import AutoModelForCausalLM
 
-from presto.measures import output_ids
-from presto.models.registry import Pair, load
+from presto.models.registry import Pair, load, names
 from presto.models.weights import embedded_target
-from presto.prompts import load_prompts
 from presto.records import DecodeConfig, Method
-from presto.requests import make_config
-from presto.runs import finished
+from presto.records.measures import output_ids
+from presto.runs.prompts import load_prompts
+from presto.runs.requests import make_config
+from presto.runs.runner import finished
 
 TIE = 1e-4
 
@@ -41,7 +43,10 @@ def generate(pair: Pair, prompt_ids: Sequence[int], config: DecodeConfig) -> lis
     model = pair.system.backbone.model  # type: ignore[attr-defined]
     ids = torch.tensor([prompt_ids], device=pair.system.device)
     output = model.generate(
-        ids, attention_mask=torch.ones_like(ids), max_new_tokens=config.max_new_tokens, do_sample=False
+        ids,
+        attention_mask=torch.ones_like(ids),
+        max_new_tokens=config.max_new_tokens,
+        do_sample=False,
     )
     tokens: list[int] = output[0, len(prompt_ids) :].tolist()
     return tokens
@@ -58,14 +63,20 @@ class Judge:
     def __init__(self) -> None:
         self._model: torch.nn.Module | None = None
 
-    def difference(self, prompt_ids: Sequence[int], ours: list[int], theirs: list[int]) -> Difference | None:
+    def difference(
+        self, prompt_ids: Sequence[int], ours: list[int], theirs: list[int]
+    ) -> Difference | None:
         if ours == theirs:
             return None
-        position = next((i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), -1)
+        position = next(
+            (i for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), -1
+        )
         if position < 0:
             return Difference(min(len(ours), len(theirs)), -1, -1, float("inf"))
         if self._model is None:
-            self._model = AutoModelForCausalLM.from_pretrained(embedded_target(), dtype=torch.float64).eval()
+            self._model = AutoModelForCausalLM.from_pretrained(
+                embedded_target(), dtype=torch.float64
+            ).eval()
         with torch.inference_mode():
             logits = self._model(torch.tensor([[*prompt_ids, *ours[:position]]])).logits[0, -1]
         gap = abs(float(logits[ours[position]] - logits[theirs[position]]))
@@ -83,7 +94,7 @@ class Count:
 
 def main(
     data: Annotated[list[str], typer.Option(help="PATH:N, several times.")],
-    system: Annotated[list[str], typer.Option(help="Embedded pairs; several times.")] = ["smollm2-gated"],  # noqa: B006
+    system: Annotated[list[str] | None, typer.Option(help="Embedded pairs; several times.")] = None,
     dtype: str = "float32",
     temperature: float = 0.0,
     seed: int = 0,
@@ -92,9 +103,13 @@ def main(
     draft_length: int = 12,
 ) -> None:
     """Compare ar, linear, blind and presto of every pair with one reference per prompt."""
-    pairs, judge = [load(name, dtype) for name in system], Judge()
+    pairs, judge = [load(name, dtype) for name in system or names()[:1]], Judge()
     config = make_config(
-        temperature=temperature, seed=seed, max_new_tokens=max_new_tokens, budget=budget, draft_length=draft_length
+        temperature=temperature,
+        seed=seed,
+        max_new_tokens=max_new_tokens,
+        budget=budget,
+        draft_length=draft_length,
     )
     prompts = [prompt for source in data for prompt in load_prompts(source)]
     counts = {(pair.spec.name, method): Count() for pair in pairs for method in get_args(Method)}
@@ -106,7 +121,9 @@ def main(
             for method in get_args(Method):
                 if method == "ar" and (pair is not pairs[0] or temperature > 0):
                     continue  # the same computation: one target, no drafter
-                difference = judge.difference(ids, decoded(pair, prompt.text, method, config), reference)
+                difference = judge.difference(
+                    ids, decoded(pair, prompt.text, method, config), reference
+                )
                 count = counts[pair.spec.name, method]
                 tie = difference is not None and difference.gap <= TIE and temperature == 0
                 count.equal += difference is None
@@ -114,14 +131,25 @@ def main(
                 count.different += difference is not None and not tie
                 if difference is not None:
                     verdict = "tie" if tie else "DIFFERENT"
-                    typer.echo(f"prompt {number + 1}, {pair.spec.name} {method}: {difference} {verdict}")
+                    typer.echo(
+                        f"prompt {number + 1}, {pair.spec.name} {method}: {difference} {verdict}"
+                    )
         typer.echo(f"prompt {number + 1} of {len(prompts)}, {len(reference)} tokens", err=True)
-    name = "transformers generate" if temperature == 0 else f"autoregressive, T = {temperature}, seed {seed}"
+    name = (
+        "transformers generate"
+        if temperature == 0
+        else f"autoregressive, T = {temperature}, seed {seed}"
+    )
     shape = f"budget {budget}, drafts of {draft_length}"
-    typer.echo(f"{dtype}, {max_new_tokens} tokens, {shape}, {len(prompts)} prompts, equal to {name}:")
+    typer.echo(
+        f"{dtype}, {max_new_tokens} tokens, {shape}, {len(prompts)} prompts, equal to {name}:"
+    )
     for (pair_name, method), count in counts.items():
         if count.equal + count.ties + count.different:
-            typer.echo(f"{pair_name:18} {method:7} equal {count.equal}, ties {count.ties}, other {count.different}")
+            typer.echo(
+                f"{pair_name:18} {method:7} equal {count.equal}, ties {count.ties}, other "
+                f"{count.different}"
+            )
     sys.exit(any(count.different for count in counts.values()))
 
 

@@ -1,7 +1,8 @@
-"""What the first GPU has to say: losslessness, stage shares at true sizes with random weights, tests (docs/gpu.md).
+"""What the first GPU has to say: losslessness, stage shares at true sizes with random weights,
+tests (docs/gpu.md).
 
-python -m presto.benchmarks.gpu --json gpu.json         8 minutes on a GPU machine without network
-python -m presto.benchmarks.gpu --shrink --no-tests     the same code in seconds: tiny sizes, any machine
+python -m presto.benchmarks.gpu --json gpu.json         8 minutes on a GPU, without network
+python -m presto.benchmarks.gpu --shrink --no-tests     the same code in seconds: tiny sizes
 """
 
 import json
@@ -21,15 +22,22 @@ import typer
 
 from presto.benchmarks.drawn import FIRST, KEPT, DrawnRun, geometric
 from presto.benchmarks.engine_tests import run_tests
-from presto.benchmarks.random_pairs import NEMOTRON_8B, NEMOTRON_TINY, QWEN_8B, QWEN_TINY, dflash_pair, nemotron_pair
-from presto.decode import autoregressive, decode
-from presto.device import device_name, dtype_name, pick_device
+from presto.benchmarks.random_pairs import (
+    NEMOTRON_8B,
+    NEMOTRON_TINY,
+    QWEN_8B,
+    QWEN_TINY,
+    dflash_pair,
+    nemotron_pair,
+)
+from presto.decoding.loop import autoregressive, decode
+from presto.decoding.timing import clock_of
+from presto.kernels.search import warm_up
+from presto.models.device import device_name, dtype_name, pick_device
 from presto.models.fixed import Recording, Shapes
 from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Method, Round, Stages
-from presto.requests import config_for
-from presto.search import warm_up
-from presto.timing import clock_of
+from presto.runs.requests import config_for
 
 T = TypeVar("T")
 Build = Callable[[torch.dtype], TargetSystem]
@@ -67,7 +75,9 @@ class Check:
         return "free", "recorded" if self.cuda else "padded"
 
     def attempt(self, name: str, step: Callable[..., T], *arguments: Any) -> list[T]:
-        """The result of a step; nothing if time or memory is out, and then ``name`` joins the skipped ones."""
+        """The result of a step; nothing if time or memory is out, and then ``name`` joins the
+        skipped ones.
+        """
         if self.left(MEASURING) <= 0:
             self.skipped.append(f"{name}: out of time")
             return []
@@ -83,7 +93,9 @@ def small_pairs(device: torch.device) -> dict[str, Build]:
     return {
         "dflash": lambda dtype: dflash_pair(QWEN_TINY, device, dtype),
         "nemotron": lambda dtype: nemotron_pair(NEMOTRON_TINY, device, dtype),
-        "nemotron-quadratic": lambda dtype: nemotron_pair(NEMOTRON_TINY, device, dtype, quadratic=True),
+        "nemotron-quadratic": lambda dtype: nemotron_pair(
+            NEMOTRON_TINY, device, dtype, quadratic=True
+        ),
     }
 
 
@@ -97,7 +109,9 @@ def true_pairs(check: Check) -> dict[str, Build]:
 
 
 def losslessness(check: Check, pair: str, build: Build, dtype: torch.dtype) -> dict[str, Any]:
-    """How many texts of a tiny pair equal plain decoding's: seeds, temperatures, methods and kinds of pass."""
+    """How many texts of a tiny pair equal plain decoding's: seeds, temperatures, methods and kinds
+    of pass.
+    """
     torch.manual_seed(0)
     system = build(dtype)
     runs = equal = 0
@@ -120,11 +134,15 @@ def _text(rounds: Iterator[Round]) -> list[int]:
 def stage_times(
     check: Check, pair: str, system: TargetSystem, shapes: Shapes, budget: int, method: Method
 ) -> dict[str, Any]:
-    """Median milliseconds of every stage over the rounds behind the warm-up, and the run's largest memory."""
+    """Median milliseconds of every stage over the rounds behind the warm-up, and the run's largest
+    memory.
+    """
     if check.cuda:
         torch.cuda.reset_peak_memory_stats(check.device)
     system.backbone.shapes = shapes
-    played = _play(check, system, config_for(method, DecodeConfig(budget=budget, max_new_tokens=4096)))
+    played = _play(
+        check, system, config_for(method, DecodeConfig(budget=budget, max_new_tokens=4096))
+    )
     columns = zip(*(astuple(round_.seconds) for round_ in played), strict=True)
     stages = asdict(Stages(*(statistics.median(column) * 1e3 for column in columns)))
     total = sum(stages.values())
@@ -138,7 +156,9 @@ def stage_times(
         "milliseconds": {name: round(value, 4) for name, value in stages.items()},
         "shares": {name: round(value / total, 4) for name, value in stages.items()},
         "round_milliseconds": round(total, 3),
-        "peak_gigabytes": round(torch.cuda.max_memory_allocated(check.device) / 1e9, 2) if check.cuda else None,
+        "peak_gigabytes": round(torch.cuda.max_memory_allocated(check.device) / 1e9, 2)
+        if check.cuda
+        else None,
     }
 
 
@@ -153,7 +173,9 @@ def _play(check: Check, system: TargetSystem, config: DecodeConfig) -> list[Roun
 
 
 def commit_cost(check: Check, pair: str, system: TargetSystem) -> dict[str, Any]:
-    """Median milliseconds to move 8 scattered rows of 128 to the front of the tail, in all layers."""
+    """Median milliseconds to move 8 scattered rows of 128 to the front of the tail, in all
+    layers.
+    """
     clock, spent = clock_of(check.device), []
     with torch.inference_mode():
         for _ in range(COMMITS):
@@ -166,27 +188,46 @@ def commit_cost(check: Check, pair: str, system: TargetSystem) -> dict[str, Any]
             after = clock.now()
             clock.wait(after)
             spent.append(clock.seconds(before, after) * 1e3)
-    return {"pair": pair, "layers": len(cache.layers), "milliseconds": round(statistics.median(spent), 4)}
+    return {
+        "pair": pair,
+        "layers": len(cache.layers),
+        "milliseconds": round(statistics.median(spent), 4),
+    }
 
 
 def run_check(check: Check, tests: bool) -> dict[str, Any]:
     """All steps, as the result file has them."""
     warm_up()
-    lossless, stages, commits = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    for (pair, build), dtype in product(small_pairs(check.device).items(), (torch.float32, torch.bfloat16)):
-        lossless += check.attempt(f"lossless {pair} {dtype_name(dtype)}", losslessness, check, pair, build, dtype)
+    lossless, stages, commits = (
+        list[dict[str, Any]](),
+        list[dict[str, Any]](),
+        list[dict[str, Any]](),
+    )
+    for (pair, build), dtype in product(
+        small_pairs(check.device).items(), (torch.float32, torch.bfloat16)
+    ):
+        lossless += check.attempt(
+            f"lossless {pair} {dtype_name(dtype)}", losslessness, check, pair, build, dtype
+        )
     for pair, build in true_pairs(check).items():
         for system in check.attempt(pair, build, torch.bfloat16):
             commits += check.attempt(f"commit {pair}", commit_cost, check, pair, system)
             budgets = SHRUNK_BUDGETS if check.shrink else BUDGETS
             for case in product(check.shapes, budgets, DRAFTING):
-                stages += check.attempt(f"stages {pair} {case}", stage_times, check, pair, system, *case)
+                stages += check.attempt(
+                    f"stages {pair} {case}", stage_times, check, pair, system, *case
+                )
             del system  # before the next pair is built
     return {
         "schema_version": 1,
         "where": _where(check),
         "shrunk": check.shrink,
-        "drawn": {"law": "geometric", "mean_accepted": check.accepted, "first": FIRST, "kept": KEPT},
+        "drawn": {
+            "law": "geometric",
+            "mean_accepted": check.accepted,
+            "first": FIRST,
+            "kept": KEPT,
+        },
         "lossless": lossless,
         "stages": stages,
         "commit": commits,
@@ -205,21 +246,32 @@ def table(result: dict[str, Any]) -> str:
     """The result for people, with what it cannot say."""
     drawn, where = result["drawn"], result["where"]
     lines = [
-        f"{where['device']}, torch {where['torch']}" + ", SHRUNK SIZES: times mean nothing" * result["shrunk"],
-        "Random weights accept nothing: accepted nodes per round are drawn from a geometric law with mean "
-        f"{drawn['mean_accepted']:g}, drafted probabilities are put in. Times are measured, acceptance is not.",
+        f"{where['device']}, torch {where['torch']}"
+        + ", SHRUNK SIZES: times mean nothing" * result["shrunk"],
+        "Random weights accept nothing: accepted nodes per round are drawn from a geometric law "
+        "with mean "
+        f"{drawn['mean_accepted']:g}, drafted probabilities are put in. Times are measured, "
+        "acceptance is not.",
     ]
     for row in result["lossless"]:
-        lines.append(f"lossless {row['pair']:20} {row['dtype']:9} equal {row['equal']} of {row['runs']}")
+        lines.append(
+            f"lossless {row['pair']:20} {row['dtype']:9} equal {row['equal']} of {row['runs']}"
+        )
     for row in result["commit"]:
-        lines.append(f"commit   {row['pair']:20} {row['layers']} layers, 8 rows: {row['milliseconds']} ms")
+        lines.append(
+            f"commit   {row['pair']:20} {row['layers']} layers, 8 rows: {row['milliseconds']} ms"
+        )
     lines.append(
-        f"{'pair':16} {'passes':7} {'B':>4} {'method':7} {'ms':>8}" + "".join(f"{n:>8}" for n in STAGES) + "   GB"
+        f"{'pair':16} {'passes':7} {'B':>4} {'method':7} {'ms':>8}"
+        + "".join(f"{n:>8}" for n in STAGES)
+        + "   GB"
     )
     for row in result["stages"]:
         shares = "".join(f"{row['shares'][name]:8.1%}" for name in STAGES)
         head = f"{row['pair']:16} {row['passes']:7} {row['budget']:4} {row['method']:7}"
-        lines.append(f"{head} {row['round_milliseconds']:8.2f}{shares}   {row['peak_gigabytes'] or '-'}")
+        lines.append(
+            f"{head} {row['round_milliseconds']:8.2f}{shares}   {row['peak_gigabytes'] or '-'}"
+        )
     if result["tests"]:
         lines.append(f"tests: {result['tests']['summary']}")
     lines += [f"skipped: {name}" for name in result["skipped"]]
@@ -227,21 +279,33 @@ def table(result: dict[str, Any]) -> str:
 
 
 def sound(result: dict[str, Any]) -> bool:
-    """Whether float32 was exact and no test failed. Bfloat16 is reported only: its near ties may fall either way."""
-    exact = all(row["equal"] == row["runs"] for row in result["lossless"] if row["dtype"] == "float32")
+    """Whether float32 was exact and no test failed. Bfloat16 is reported only: its near ties may
+    fall either way.
+    """
+    exact = all(
+        row["equal"] == row["runs"] for row in result["lossless"] if row["dtype"] == "float32"
+    )
     return exact and (result["tests"] is None or result["tests"]["passed"] is not False)
 
 
 def main(
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the result file here.")] = None,
-    minutes: Annotated[float, typer.Option(help="Wall time; what does not fit is skipped and named.")] = 8.0,
-    accepted: Annotated[float, typer.Option(help="Mean of the drawn accepted nodes per round.")] = 5.0,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="Write the result file here.")
+    ] = None,
+    minutes: Annotated[
+        float, typer.Option(help="Wall time; what does not fit is skipped and named.")
+    ] = 8.0,
+    accepted: Annotated[
+        float, typer.Option(help="Mean of the drawn accepted nodes per round.")
+    ] = 5.0,
     shrink: Annotated[bool, typer.Option(help="Tiny sizes and few rounds.")] = False,
     tests: Annotated[bool, typer.Option(help="Run the engine's tests on the device, too.")] = True,
 ) -> None:
     """Check this machine's device. Exit code 1 if a float32 text differs or a test fails."""
     if minutes <= 0 or accepted < 0:
-        raise typer.BadParameter(f"minutes must be > 0 and accepted >= 0, got {minutes:g} and {accepted:g}")
+        raise typer.BadParameter(
+            f"minutes must be > 0 and accepted >= 0, got {minutes:g} and {accepted:g}"
+        )
     result = run_check(Check(pick_device(), shrink, minutes, accepted), tests)
     if json_file is not None:
         json_file.write_text(json.dumps(result, indent=1) + "\n")

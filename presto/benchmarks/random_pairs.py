@@ -1,4 +1,6 @@
-"""Pairs of any size with random weights, built on the device: what a machine without a network can be measured with."""
+"""Pairs of any size with random weights, built on the device: what a machine without a network can
+be measured with.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +19,9 @@ NEVER: frozenset[int] = frozenset()  # random weights end no run
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a target and of what drafts for it; ``spread`` is the standard deviation of the weights."""
+    """Of a target and of what drafts for it; ``spread`` is the standard deviation of the
+    weights.
+    """
 
     hidden: int
     inner: int
@@ -72,7 +76,9 @@ def dflash_pair(sizes: Sizes, device: torch.device, dtype: torch.dtype) -> DFlas
     return DFlashSystem("qwen3 with dflash, random weights", backbone, NEVER, drafter)
 
 
-def nemotron_pair(sizes: Sizes, device: torch.device, dtype: torch.dtype, quadratic: bool = False) -> NemotronSystem:
+def nemotron_pair(
+    sizes: Sizes, device: torch.device, dtype: torch.dtype, quadratic: bool = False
+) -> NemotronSystem:
     """A Nemotron-Labs-Diffusion model with its draft LoRA."""
     long = {"max_position_embeddings": 16 * 16_384}  # as its YaRN scaling implies
     backbone = _backbone(Ministral3Config(**sizes.as_config() | long), device, dtype)

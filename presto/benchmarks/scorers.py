@@ -1,7 +1,8 @@
 """Scorers compared on held-out prompts, exactly and without re-running the model for each.
 
-One pass per prompt writes the target's greedy text and takes the drafter's marginals at *every* position. Any scorer,
-search and budget is then played over these records: at T = 0 the result equals decoding (``presto.replay``).
+One pass per prompt writes the target's greedy text and takes the drafter's marginals at *every*
+position. Any scorer, search and budget is then played over these records: at T = 0 the result
+equals decoding (``presto.runs.replay``).
 
     python -m presto.benchmarks.scorers --data PATH:17-32 … [--save FILE]
 """
@@ -15,21 +16,21 @@ import numpy as np
 import torch
 import typer
 
+from presto.benchmarks.statistics import estimate
+from presto.decoding.protocols import Session
+from presto.kernels.ngram import NgramModel
 from presto.models.registry import Pair, load
-from presto.ngram import NgramModel
-from presto.prompts import load_prompts
-from presto.protocols import Session
 from presto.records import DecodeConfig, Marginals, Tree
-from presto.replay import counterfactual, oracle_length
-from presto.statistics import estimate
+from presto.runs.prompts import load_prompts
+from presto.runs.replay import counterfactual, oracle_length
 
 
 @dataclass(frozen=True)
 class Reference:
     """The target's greedy text after a prompt, and the marginals drafted from each anchor in it.
 
-    ``marginals[i]`` was drafted with anchor ``text[prompt + i - 1]``. ``exact`` is 1 if such a pass also yields the
-    next token exactly (gated self-speculation): the tree then starts behind it.
+    ``marginals[i]`` was drafted with anchor ``text[prompt + i - 1]``. ``exact`` is 1 if such a pass
+    also yields the next token exactly (gated self-speculation): the tree then starts behind it.
     """
 
     text: tuple[int, ...]
@@ -42,9 +43,13 @@ def write_reference(pair: Pair, prompt: str, config: DecodeConfig) -> Reference:
     """Decode greedily token by token, drafting at every one."""
     text = list(pair.encode(prompt))
     start, marginals, exact = len(text), list[Marginals](), 0
-    session = pair.system.start(tuple(text), start + config.max_new_tokens + config.draft_length + 2)
+    session = pair.system.start(
+        tuple(text), start + config.max_new_tokens + config.draft_length + 2
+    )
     length = min(config.draft_length, pair.system.max_draft)
-    while len(text) < start + config.max_new_tokens and not (len(text) > start and text[-1] in pair.system.eos_ids):
+    while len(text) < start + config.max_new_tokens and not (
+        len(text) > start and text[-1] in pair.system.eos_ids
+    ):
         draft = session.draft(text[-1], length, config.top_k)
         marginals.append(draft.marginals)
         exact = int(draft.exact is not None)
@@ -61,7 +66,9 @@ def _step(session: Session, anchor: int) -> torch.Tensor:
 
 
 def play(reference: Reference, pair: Pair, config: DecodeConfig) -> float:
-    """τ of ``config`` on a reference: exact token if any, accepted path and bonus per round, never past the end."""
+    """τ of ``config`` on a reference: exact token if any, accepted path and bonus per round, never
+    past the end.
+    """
     table = pair.table if config.static_ngram else None
     ngram = NgramModel(pair.system.vocab, table, online=config.online_ngram, order=config.order)
     place, rounds, seen = reference.prompt, 0, 0
@@ -69,7 +76,9 @@ def play(reference: Reference, pair: Pair, config: DecodeConfig) -> float:
         root = place - 1 + reference.exact
         ngram.extend(reference.text[seen : root + 1])
         seen = root + 1
-        _, accepted = counterfactual(reference.marginals[place - reference.prompt], reference.text, root, ngram, config)
+        _, accepted = counterfactual(
+            reference.marginals[place - reference.prompt], reference.text, root, ngram, config
+        )
         place = min(len(reference.text), root + len(accepted) + 2)
         rounds += 1
     return (len(reference.text) - reference.prompt) / rounds
@@ -80,7 +89,9 @@ def oracle(reference: Reference, k: int) -> float:
     place, rounds = reference.prompt, 0
     while place < len(reference.text):
         marginals, behind = reference.marginals[place - reference.prompt], place + reference.exact
-        place = min(len(reference.text), behind + oracle_length(marginals, reference.text[behind:], k))
+        place = min(
+            len(reference.text), behind + oracle_length(marginals, reference.text[behind:], k)
+        )
         rounds += 1
     return (len(reference.text) - reference.prompt) / rounds
 
@@ -91,11 +102,17 @@ def settings(base: DecodeConfig) -> Iterator[tuple[str, DecodeConfig]]:
     yield "blind", replace(base, scorer="blind")
     yield "dart", replace(base, scorer="dart", search="beam", top_k=25, beam_width=20)
     for lam, flag in product((0.2, 0.5), (False, True)):
-        yield f"product {lam}{' norm' * flag}", replace(base, scorer="product", lam=lam, normalised=flag)
+        yield (
+            f"product {lam}{' norm' * flag}",
+            replace(base, scorer="product", lam=lam, normalised=flag),
+        )
     for lam, flag in product((0.2, 0.35, 0.5, 0.7, 1.0), (False, True)):
         yield f"pmi {lam}{' norm' * flag}", replace(base, scorer="pmi", lam=lam, normalised=flag)
     for lam, flag in product((0.5, 1.0), (False, True)):
-        yield f"mixture {lam}{' norm' * flag}", replace(base, scorer="mixture", lam=lam, normalised=flag)
+        yield (
+            f"mixture {lam}{' norm' * flag}",
+            replace(base, scorer="mixture", lam=lam, normalised=flag),
+        )
     best = replace(base, scorer="pmi", lam=0.7, normalised=True)
     yield "pmi 0.7 norm, static only", replace(best, online_ngram=False)
     yield "pmi 0.7 norm, online only", replace(best, static_ngram=False)
@@ -106,13 +123,16 @@ def settings(base: DecodeConfig) -> Iterator[tuple[str, DecodeConfig]]:
 
 def report(references: Sequence[Reference], pair: Pair, base: DecodeConfig) -> Iterator[str]:
     """One line per setting: macro τ with its interval, and the paired gain over the blind tree."""
-    blind = np.array([play(reference, pair, replace(base, scorer="blind")) for reference in references])
+    blind = np.array(
+        [play(reference, pair, replace(base, scorer="blind")) for reference in references]
+    )
     for name, config in settings(base):
         taus = np.array([play(reference, pair, config) for reference in references])
         tau, gain = estimate(taus.tolist()), estimate((taus - blind).tolist())
         yield (
             f"{name:30} {tau.value:.3f} [{tau.low:.3f}, {tau.high:.3f}]  "
-            f"{taus.mean() / blind.mean():.3f} x blind, {gain.value:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]"
+            f"{taus.mean() / blind.mean():.3f} x blind, {gain.value:+.3f} [{gain.low:+.3f}, "
+            f"{gain.high:+.3f}]"
         )
     for k in (8, 32):
         yield f"oracle@{k:<22} {np.mean([oracle(reference, k) for reference in references]):.3f}"

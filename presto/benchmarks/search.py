@@ -1,7 +1,9 @@
-"""Time of one scored and searched draft tree at K = 32, W = 32, D = 15, B = 128, on a table of about 500 k triples.
+"""Time of one scored and searched draft tree at K = 32, W = 32, D = 15, B = 128, on a table of
+about 500 k triples.
 
-Text and marginals are synthetic: a random walk on a sparse Zipfian successor graph, and marginals in which each
-position's candidates are the successors of the candidates before, so that look-ups hit as often as on real text.
+Text and marginals are synthetic: a random walk on a sparse Zipfian successor graph, and marginals
+in which each position's candidates are the successors of the candidates before, so that look-ups
+hit as often as on real text.
 """
 
 import statistics
@@ -11,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from presto.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.rows import problem_of
+from presto.kernels.search import build_tree, warm_up
 from presto.records import DecodeConfig, Marginals, Scorer, Search, Tree
-from presto.scoring import problem_of
-from presto.search import build_tree, warm_up
 
 VOCAB, FAN_OUT, TOKENS = 49_152, 40, 1_750_000
 DEPTH, WIDTH, REPEATS = 15, 32, 300
@@ -23,7 +25,9 @@ SCORERS: tuple[Scorer, ...] = ("blind", "product", "pmi", "mixture", "dart")
 
 
 def walk(rng: np.random.Generator, successors: np.ndarray, length: int) -> list[int]:
-    """A text in which token t is followed by one of ``successors[t]``, the first ones far more often."""
+    """A text in which token t is followed by one of ``successors[t]``, the first ones far more
+    often.
+    """
     steps = np.minimum(rng.zipf(1.35, length), FAN_OUT) - 1
     text, token = [], 0
     for step in steps:
@@ -61,7 +65,9 @@ def inputs(seed: int = 0) -> tuple[NgramModel, Sequence[Marginals], Sequence[tup
     """A model with both sources, and 20 drafts with their contexts."""
     rng = np.random.default_rng(seed)
     favourites = np.minimum(rng.zipf(1.25, (VOCAB, FAN_OUT)), VOCAB) * 7919 % VOCAB
-    successors = np.where(rng.random((VOCAB, FAN_OUT)) < 0.5, favourites, rng.integers(0, VOCAB, (VOCAB, FAN_OUT)))
+    successors = np.where(
+        rng.random((VOCAB, FAN_OUT)) < 0.5, favourites, rng.integers(0, VOCAB, (VOCAB, FAN_OUT))
+    )
     table = NgramTable.build([walk(rng, successors, TOKENS)], VOCAB)
     ngram = NgramModel(VOCAB, table)
     text = walk(rng, successors, 1000)
@@ -69,7 +75,11 @@ def inputs(seed: int = 0) -> tuple[NgramModel, Sequence[Marginals], Sequence[tup
     places = rng.integers(2, 1000, 20)
     size = len(table.to_bytes())
     print(f"{table.tri_token.size:,} triples, {table.bi_token.size:,} pairs, {size:,} bytes packed")
-    return ngram, [drafted(rng, successors, text[i]) for i in places], [(text[i - 1], text[i]) for i in places]
+    return (
+        ngram,
+        [drafted(rng, successors, text[i]) for i in places],
+        [(text[i - 1], text[i]) for i in places],
+    )
 
 
 def main() -> None:
@@ -86,12 +96,17 @@ def main() -> None:
 
     for search in SEARCHES:
         for scorer in SCORERS:
-            print(f"{search:11} {scorer:8}", timed(build(replace(base, search=search, scorer=scorer))))
+            print(
+                f"{search:11} {scorer:8}", timed(build(replace(base, search=search, scorer=scorer)))
+            )
     for budget in (32, 512, 1024):
         print(f"best_first  pmi      B = {budget:4}", timed(build(replace(base, budget=budget))))
     tree, seconds = build_tree(drafts[0], contexts[0], ngram, base)
     print(f"one default tree: score {seconds.score * 1e3:.3f}, search {seconds.search * 1e3:.3f}")
-    print("of which: arrays    ", timed(lambda i: problem_of(drafts[i % 20], contexts[i % 20], ngram.counts, base)))
+    print(
+        "of which: arrays    ",
+        timed(lambda i: problem_of(drafts[i % 20], contexts[i % 20], ngram.counts, base)),
+    )
     parts = tree.tokens, tree.parents, tree.rank, tree.log_q, tree.log_rho, tree.blind, tree.aligned
     print("of which: Tree(...) ", timed(lambda _: Tree(*parts)))
     print("extend by 4 tokens  ", timed(lambda i: ngram.extend(contexts[i % 20] * 2)))

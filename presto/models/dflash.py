@@ -1,8 +1,9 @@
 """DFlash drafters (arXiv 2602.06036) in z-lab's public checkpoint layout.
 
-The drafter reads the target's hidden states of a few layers (*features*) for all committed tokens before the anchor,
-and a block ``[anchor, mask, …, mask]`` embedded by the target. In every layer keys and values come from features and
-block alike, without a mask; row j of the block predicts position start + j. Embedding and head are the target's.
+The drafter reads the target's hidden states of a few layers (*features*) for all committed tokens
+before the anchor, and a block ``[anchor, mask, …, mask]`` embedded by the target. In every layer
+keys and values come from features and block alike, without a mask; row j of the block predicts
+position start + j. Embedding and head are the target's.
 """
 
 import json
@@ -15,14 +16,19 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import Qwen3Config
-from transformers.models.qwen3.modeling_qwen3 import Qwen3MLP, Qwen3RMSNorm, Qwen3RotaryEmbedding, apply_rotary_pos_emb
+from transformers.models.qwen3.modeling_qwen3 import (
+    Qwen3MLP,
+    Qwen3RMSNorm,
+    Qwen3RotaryEmbedding,
+    apply_rotary_pos_emb,
+)
 
-from presto.cache import TailCache
-from presto.marginals import marginals_from
+from presto.decoding.marginals import marginals_from
+from presto.decoding.protocols import Draft
 from presto.models.backbone import Backbone
+from presto.models.cache import TailCache
 from presto.models.fixed import Tensors, run_fixed
 from presto.models.target import TargetSession, TargetSystem
-from presto.protocols import Draft
 
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"
 ARCHITECTURE = "DFlashDraftModel"
@@ -49,10 +55,18 @@ class DFlashConfig:
                 int(raw["num_target_layers"]),
                 int(extra["mask_token_id"]),
                 tuple(extra["target_layer_ids"]),
-                Qwen3Config(**{key: value for key, value in raw.items() if key not in ("architectures", "model_type")}),
+                Qwen3Config(
+                    **{
+                        key: value
+                        for key, value in raw.items()
+                        if key not in ("architectures", "model_type")
+                    }
+                ),
             )
         except KeyError as error:
-            raise ValueError(f"{folder / CONFIG_FILE} is no DFlash configuration: {error} is missing") from None
+            raise ValueError(
+                f"{folder / CONFIG_FILE} is no DFlash configuration: {error} is missing"
+            ) from None
 
     def write(self, folder: Path) -> None:
         """Write ``config.json`` as z-lab's drafters have it."""
@@ -61,13 +75,18 @@ class DFlashConfig:
             "model_type": "qwen3",
             "block_size": self.block_size,
             "num_target_layers": self.num_target_layers,
-            "dflash_config": {"mask_token_id": self.mask_token_id, "target_layer_ids": list(self.target_layer_ids)},
+            "dflash_config": {
+                "mask_token_id": self.mask_token_id,
+                "target_layer_ids": list(self.target_layer_ids),
+            },
         }
         (folder / CONFIG_FILE).write_text(json.dumps(raw, indent=2) + "\n")
 
 
 class DFlashAttention(nn.Module):
-    """Attention of block rows over cached context and block; no mask, q and k normalised per head."""
+    """Attention of block rows over cached context and block; no mask, q and k normalised per
+    head.
+    """
 
     def __init__(self, config: Qwen3Config) -> None:
         super().__init__()
@@ -85,23 +104,34 @@ class DFlashAttention(nn.Module):
         return rows.view(*rows.shape[:-1], -1, self.dim)
 
     def keys_values(self, rows: torch.Tensor, rotation: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Rotated keys and values ``[B, groups, rows, dim]`` of context features or block rows ``[B, rows, H]``."""
+        """Rotated keys and values ``[B, groups, rows, dim]`` of context features or block rows
+        ``[B, rows, H]``.
+        """
         keys = self.k_norm(self._heads(self.k_proj(rows))).transpose(1, 2)
         keys, _ = apply_rotary_pos_emb(keys, keys, *rotation)
         return keys, self._heads(self.v_proj(rows)).transpose(1, 2)
 
     def forward(
-        self, block: torch.Tensor, rotation: Any, keys: torch.Tensor, values: torch.Tensor, mask: torch.Tensor | None
+        self,
+        block: torch.Tensor,
+        rotation: Any,
+        keys: torch.Tensor,
+        values: torch.Tensor,
+        mask: torch.Tensor | None,
     ) -> torch.Tensor:
         queries = self.q_norm(self._heads(self.q_proj(block))).transpose(1, 2)
         queries, _ = apply_rotary_pos_emb(queries, queries, *rotation)
-        mixed = nn.functional.scaled_dot_product_attention(queries, keys, values, mask, enable_gqa=True)
+        mixed = nn.functional.scaled_dot_product_attention(
+            queries, keys, values, mask, enable_gqa=True
+        )
         output: torch.Tensor = self.o_proj(mixed.transpose(1, 2).flatten(2))
         return output
 
 
 class ContextLayer(Protocol):
-    """Keys and values of the context of one layer, to which a block's rows are added for one pass."""
+    """Keys and values of the context of one layer, to which a block's rows are added for one
+    pass.
+    """
 
     def update(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """All keys and values the block's rows see, theirs last."""
@@ -109,7 +139,9 @@ class ContextLayer(Protocol):
 
 
 class DFlashLayer(nn.Module):
-    """One pre-norm layer. The context enters keys and values as it is: it was normalised once, before the layers."""
+    """One pre-norm layer. The context enters keys and values as it is: it was normalised once,
+    before the layers.
+    """
 
     def __init__(self, config: Qwen3Config) -> None:
         super().__init__()
@@ -135,14 +167,20 @@ class DFlashDrafter(nn.Module):
         super().__init__()
         sizes = config.sizes
         self.config = config
-        self.fc = nn.Linear(len(config.target_layer_ids) * sizes.hidden_size, sizes.hidden_size, bias=False)
+        self.fc = nn.Linear(
+            len(config.target_layer_ids) * sizes.hidden_size, sizes.hidden_size, bias=False
+        )
         self.hidden_norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
         self.layers = nn.ModuleList(DFlashLayer(sizes) for _ in range(sizes.num_hidden_layers))
         self.norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
         self.rotary = Qwen3RotaryEmbedding(sizes)
 
-    def context(self, features: torch.Tensor, positions: torch.Tensor) -> list[tuple[torch.Tensor, torch.Tensor]]:
-        """Every layer's keys and values of committed tokens: features ``[B, rows, layers · H]``, ``[B, rows]``."""
+    def context(
+        self, features: torch.Tensor, positions: torch.Tensor
+    ) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Every layer's keys and values of committed tokens: features ``[B, rows, layers · H]``,
+        ``[B, rows]``.
+        """
         rows = self.hidden_norm(self.fc(features))
         rotation = self.rotary(rows, positions)
         return [layer.self_attn.keys_values(rows, rotation) for layer in self.layers]  # type: ignore[union-attr,operator]
@@ -154,7 +192,9 @@ class DFlashDrafter(nn.Module):
         context: Sequence[ContextLayer],
         mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
-        """Final hidden states of block rows ``[B, rows, H]`` at ``positions [B, rows]``; all see all without a mask."""
+        """Final hidden states of block rows ``[B, rows, H]`` at ``positions [B, rows]``; all see
+        all without a mask.
+        """
         rotation, rows = self.rotary(block, positions), block
         for layer, seen in zip(self.layers, context, strict=True):
             rows = layer(rows, rotation, seen, mask)
@@ -165,12 +205,17 @@ class DFlashDrafter(nn.Module):
         """Write a checkpoint that z-lab's own code loads (bfloat16)."""
         folder.mkdir(parents=True, exist_ok=True)
         self.config.write(folder)
-        tensors = {name: tensor.to("cpu", torch.bfloat16).contiguous() for name, tensor in self.state_dict().items()}
+        tensors = {
+            name: tensor.to("cpu", torch.bfloat16).contiguous()
+            for name, tensor in self.state_dict().items()
+        }
         save_file(tensors, folder / WEIGHTS_FILE, metadata={"format": "pt"})
 
     @classmethod
     def load(cls, folder: Path) -> "DFlashDrafter":
-        """Read a checkpoint (one or several safetensors files); missing or unexpected tensors are an error."""
+        """Read a checkpoint (one or several safetensors files); missing or unexpected tensors are
+        an error.
+        """
         drafter = cls(DFlashConfig.read(folder))
         tensors: dict[str, torch.Tensor] = {}
         for path in sorted(folder.glob("*.safetensors")):
@@ -188,11 +233,15 @@ class DFlashSystem(TargetSystem):
 
     mode = "linear"
 
-    def __init__(self, name: str, backbone: Backbone, eos_ids: frozenset[int], drafter: DFlashDrafter) -> None:
+    def __init__(
+        self, name: str, backbone: Backbone, eos_ids: frozenset[int], drafter: DFlashDrafter
+    ) -> None:
         super().__init__(name, backbone, eos_ids)
         layers = backbone.model.config.num_hidden_layers
         if drafter.config.num_target_layers != layers:
-            raise ValueError(f"the drafter is for {drafter.config.num_target_layers} target layers, not {layers}")
+            raise ValueError(
+                f"the drafter is for {drafter.config.num_target_layers} target layers, not {layers}"
+            )
         self.drafter = drafter.to(backbone.device, backbone.dtype).eval().requires_grad_(False)
         self.max_draft = drafter.config.block_size - 1
 
@@ -201,7 +250,9 @@ class DFlashSystem(TargetSystem):
 
 
 class DFlashSession(TargetSession):
-    """One sequence of a DFlash pair: the target's cache and the drafter's context, committed together."""
+    """One sequence of a DFlash pair: the target's cache and the drafter's context, committed
+    together.
+    """
 
     def __init__(self, system: DFlashSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
         self.drafter = system.drafter
@@ -223,18 +274,28 @@ class DFlashSession(TargetSession):
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One drafter pass over the anchor and ``length`` masks; the context is not extended."""
-        ids = torch.tensor([[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device)
+        ids = torch.tensor(
+            [[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device
+        )
         hidden = self._hidden(self.backbone.embeddings(ids), self._positions(length + 1))
         return Draft(marginals_from(self.backbone.logits(hidden[0, 1:]), top_k), None, forwards=0)
 
     def _hidden(self, block: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """The drafter's final hidden states ``[1, rows, H]`` of ``block``."""
 
-        def forward(block: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None = None) -> Tensors:
-            return (self.drafter(block, positions, self.context.layers, mask if mask is None else mask[:, None]),)
+        def forward(
+            block: torch.Tensor, positions: torch.Tensor, mask: torch.Tensor | None = None
+        ) -> Tensors:
+            return (
+                self.drafter(
+                    block, positions, self.context.layers, mask if mask is None else mask[:, None]
+                ),
+            )
 
         shapes, rows = self.backbone.shapes, block.shape[1]
         if shapes == "free":
             return forward(block, positions)[0]
-        mask = torch.ones(1, rows, self.context.committed + rows, dtype=torch.bool, device=block.device)
+        mask = torch.ones(
+            1, rows, self.context.committed + rows, dtype=torch.bool, device=block.device
+        )
         return run_fixed(forward, self.context, (block, positions, mask), shapes, ())[0]

@@ -1,7 +1,8 @@
 """Passes of repeating shapes, which a CUDA graph can record once and replay.
 
-The rows of a pass are padded to a multiple of ``ROWS`` and the keys it looks at to a power of two; a padding row sees
-itself alone and no other row sees it, so the true rows are computed as without padding.
+The rows of a pass are padded to a multiple of ``ROWS`` and the keys it looks at to a power of two;
+a padding row sees itself alone and no other row sees it, so the true rows are computed as without
+padding.
 """
 
 import logging
@@ -11,28 +12,39 @@ from typing import Literal
 import torch
 from torch.nn.functional import pad
 
-from presto.cache import TailCache
+from presto.models.cache import TailCache
 
 logger = logging.getLogger(__name__)
 ROWS, KEYS = 8, 256  # rows: one tile of a tensor core; keys: so that a run meets few shapes
 
-Shapes = Literal["free", "padded", "recorded"]  # as they come, padded, padded and recorded as CUDA graphs
+Shapes = Literal[
+    "free", "padded", "recorded"
+]  # as they come, padded, padded and recorded as CUDA graphs
 Tensors = tuple[torch.Tensor, ...]
 Forward = Callable[..., Tensors]
 
 
-def run_fixed(forward: Forward, cache: TailCache, inputs: Tensors, shapes: Shapes, key: tuple[object, ...]) -> Tensors:
-    """``forward(embeds, positions, mask, [gate])`` on padded inputs; returns its outputs' true rows.
+def run_fixed(
+    forward: Forward, cache: TailCache, inputs: Tensors, shapes: Shapes, key: tuple[object, ...]
+) -> Tensors:
+    """``forward(embeds, positions, mask, [gate])`` on padded inputs; returns its outputs' true
+    rows.
 
-    ``inputs``: ``embeds [1, rows, H]``, ``positions [1, rows]``, ``mask [1, rows, committed + rows]`` and, if an
-    adapter acts, its ``gate [rows, 1]``. ``key`` tells passes of equal shapes apart.
+    ``inputs``: ``embeds [1, rows, H]``, ``positions [1, rows]``, ``mask [1, rows, committed +
+    rows]`` and, if an adapter acts, its ``gate [rows, 1]``. ``key`` tells passes of equal shapes
+    apart.
     """
     rows, columns = inputs[2].shape[-2:]
     more = -rows % ROWS
     span = max(KEYS, 1 << (columns + more - 1).bit_length())
     places = torch.arange(columns - rows, columns + more, device=inputs[0].device)
     gate = tuple(pad(gate, (0, 0, 0, more)) for gate in inputs[3:])
-    tensors = (pad(inputs[0], (0, 0, 0, more)), pad(inputs[1], (0, more)), _pad_mask(inputs[2], more, span), *gate)
+    tensors = (
+        pad(inputs[0], (0, 0, 0, more)),
+        pad(inputs[1], (0, more)),
+        _pad_mask(inputs[2], more, span),
+        *gate,
+    )
     cache.reserve(span)
 
     def windowed(places: torch.Tensor, *tensors: torch.Tensor) -> Tensors:
@@ -52,15 +64,21 @@ def _pad_mask(mask: torch.Tensor, more: int, span: int) -> torch.Tensor:
     rows, columns = mask.shape[-2:]
     padded = mask.new_zeros(1, rows + more, span)
     padded[:, :rows, :columns] = mask
-    padded[0, rows:, columns : columns + more] = torch.eye(more, dtype=torch.bool, device=mask.device)
+    padded[0, rows:, columns : columns + more] = torch.eye(
+        more, dtype=torch.bool, device=mask.device
+    )
     return padded
 
 
 def record(function: Forward, inputs: Tensors) -> tuple[Callable[[], None], Tensors]:
-    """A CUDA graph of ``function(*inputs)``: what replays it on the same storage, and where its outputs appear."""
+    """A CUDA graph of ``function(*inputs)``: what replays it on the same storage, and where its
+    outputs appear.
+    """
     side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):  # libraries choose kernels and take workspaces in a first run, outside of the graph
+    with torch.cuda.stream(
+        side
+    ):  # libraries choose kernels and take workspaces in a first run, outside of the graph
         function(*inputs)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
@@ -70,7 +88,8 @@ def record(function: Forward, inputs: Tensors) -> tuple[Callable[[], None], Tens
 
 
 class Recording:
-    """One pass of fixed shapes: run as it is the first time, recorded the second time, replayed from then on.
+    """One pass of fixed shapes: run as it is the first time, recorded the second time, replayed
+    from then on.
 
     It holds no reference to the pass: the cache that owns it must go when its session goes.
     """
@@ -102,6 +121,9 @@ class Recording:
             self.replay, self.outputs = record(function, self.inputs)
         except RuntimeError as error:
             Recording.refused = True
-            logger.warning("CUDA graphs do not work here, passes run without them: %s", str(error).split("\n")[0])
+            logger.warning(
+                "CUDA graphs do not work here, passes run without them: %s",
+                str(error).split("\n")[0],
+            )
             return False
         return True

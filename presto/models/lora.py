@@ -1,7 +1,8 @@
 """Low-rank adapters that act on chosen rows only, in PEFT's folder layout.
 
-A draft adapter changes how *mask* rows are computed and must leave every other row exactly as the target computes it.
-``LowRankAdapter`` hooks the target's linear layers; ``acting_on(gate)`` says which rows it touches in the next forward.
+A draft adapter changes how *mask* rows are computed and must leave every other row exactly as the
+target computes it. ``LowRankAdapter`` hooks the target's linear layers; ``acting_on(gate)`` says
+which rows it touches in the next forward.
 """
 
 import json
@@ -19,9 +20,11 @@ PREFIX = "base_model.model."
 
 
 class LowRankAdapter(nn.Module):
-    """LoRA (arXiv 2106.09685) on the linear layers of ``model`` whose last name is in ``targets``, inactive by default.
+    """LoRA (arXiv 2106.09685) on the linear layers of ``model`` whose last name is in ``targets``,
+    inactive by default.
 
-    ``gate [rows, 1]`` multiplies the update: 1 where the adapter acts, 0 where the row stays the target's own.
+    ``gate [rows, 1]`` multiplies the update: 1 where the adapter acts, 0 where the row stays the
+    target's own.
     """
 
     def __init__(self, model: nn.Module, rank: int, alpha: float, targets: tuple[str, ...]) -> None:
@@ -35,13 +38,17 @@ class LowRankAdapter(nn.Module):
                 down = torch.empty(rank, module.in_features, dtype=torch.float32)
                 nn.init.kaiming_uniform_(down, a=5**0.5)
                 self.down[key] = nn.Parameter(down)
-                self.up[key] = nn.Parameter(torch.zeros(module.out_features, rank, dtype=torch.float32))
+                self.up[key] = nn.Parameter(
+                    torch.zeros(module.out_features, rank, dtype=torch.float32)
+                )
                 module.register_forward_hook(self._hook(key))
         if not self.down:
             raise ValueError(f"no linear layer of the model ends in one of {', '.join(targets)}")
 
     def _hook(self, key: str) -> Any:
-        def add_update(module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor) -> torch.Tensor:
+        def add_update(
+            module: nn.Module, inputs: tuple[torch.Tensor, ...], output: torch.Tensor
+        ) -> torch.Tensor:
             if self._gate is None:
                 return output
             x = inputs[0]
@@ -53,7 +60,9 @@ class LowRankAdapter(nn.Module):
 
     @contextmanager
     def acting_on(self, gate: torch.Tensor) -> Iterator[None]:
-        """Within the block, rows with ``gate`` 1 carry the adapter (``gate`` broadcasts to ``[..., rows, 1]``)."""
+        """Within the block, rows with ``gate`` 1 carry the adapter (``gate`` broadcasts to ``[...,
+        rows, 1]``).
+        """
         self._gate = gate * (self.alpha / self.rank)
         try:
             yield
@@ -61,7 +70,9 @@ class LowRankAdapter(nn.Module):
             self._gate = None
 
     def save(self, folder: Path, base_model: str) -> None:
-        """Write the folder PEFT reads: ``adapter_config.json`` and ``adapter_model.safetensors`` (bfloat16)."""
+        """Write the folder PEFT reads: ``adapter_config.json`` and ``adapter_model.safetensors``
+        (bfloat16).
+        """
         folder.mkdir(parents=True, exist_ok=True)
         tensors = {}
         for key in self.down:
@@ -84,21 +95,32 @@ class LowRankAdapter(nn.Module):
         (folder / CONFIG_FILE).write_text(json.dumps(config, indent=2) + "\n")
 
     @classmethod
-    def load(cls, model: nn.Module, folder: Path, prefix: tuple[str, str] = ("", "")) -> "LowRankAdapter":
+    def load(
+        cls, model: nn.Module, folder: Path, prefix: tuple[str, str] = ("", "")
+    ) -> "LowRankAdapter":
         """Attach the adapter of a PEFT folder; missing or unexpected tensors are an error.
 
         ``prefix`` = (the checkpoint's, the model's) start of module names, where the two differ.
         """
         config = json.loads((folder / CONFIG_FILE).read_text())
         if config.get("peft_type") != "LORA":
-            raise ValueError(f"{folder / CONFIG_FILE}: peft_type is {config.get('peft_type')!r}, expected 'LORA'")
-        adapter = cls(model, int(config["r"]), float(config["lora_alpha"]), tuple(config["target_modules"]))
+            raise ValueError(
+                f"{folder / CONFIG_FILE}: peft_type is {config.get('peft_type')!r}, expected 'LORA'"
+            )
+        adapter = cls(
+            model, int(config["r"]), float(config["lora_alpha"]), tuple(config["target_modules"])
+        )
         tensors = load_file(folder / WEIGHTS_FILE)
-        stored = {key: PREFIX + prefix[0] + key.replace("/", ".").removeprefix(prefix[1]) for key in adapter.down}
+        stored = {
+            key: PREFIX + prefix[0] + key.replace("/", ".").removeprefix(prefix[1])
+            for key in adapter.down
+        }
         wanted = {f"{name}.lora_{side}.weight" for name in stored.values() for side in "AB"}
         if wanted != set(tensors):
             missing, extra = sorted(wanted - set(tensors)), sorted(set(tensors) - wanted)
-            raise ValueError(f"{folder / WEIGHTS_FILE}: missing {missing[:3]}, unexpected {extra[:3]}")
+            raise ValueError(
+                f"{folder / WEIGHTS_FILE}: missing {missing[:3]}, unexpected {extra[:3]}"
+            )
         for key, name in stored.items():
             adapter.down[key].data = tensors[f"{name}.lora_A.weight"].float()
             adapter.up[key].data = tensors[f"{name}.lora_B.weight"].float()

@@ -1,4 +1,6 @@
-"""Which pairs this machine can run, told without loading torch: its memory, its GPU, and the weights that are here."""
+"""Which pairs this machine can run, told without loading torch: its memory, its GPU, and the
+weights that are here.
+"""
 
 import os
 import shutil
@@ -12,7 +14,11 @@ from presto.models.catalogue import PairSpec
 from presto.models.sources import is_here
 
 HEADROOM = 1.25  # of the weights' size: K/V cache, activations and logits besides
-BF16_FLAGS = {"avx512_bf16", "amx_bf16", "bf16"}  # in /proc/cpuinfo; elsewhere the CPU decodes in float32
+BF16_FLAGS = {
+    "avx512_bf16",
+    "amx_bf16",
+    "bf16",
+}  # in /proc/cpuinfo; elsewhere the CPU decodes in float32
 
 
 @dataclass(frozen=True)
@@ -43,9 +49,15 @@ def obstacle(spec: PairSpec, machine: Machine | None = None) -> str:
         if machine.gpu:
             return f"it needs {need:.0f} GB of GPU memory, {machine.gpu} has {has}"
         of_gpu = spec.gigabytes * HEADROOM
-        return f"it needs a GPU with {of_gpu:.0f} GB, or {need:.0f} GB of memory, and this machine has {has} and no GPU"
+        return (
+            f"it needs a GPU with {of_gpu:.0f} GB, or {need:.0f} GB of memory, and this machine "
+            f"has {has} and no GPU"
+        )
     if not all(is_here(source) for source in (spec.target, spec.drafter) if source):
-        return f"its weights are not here: fetch {spec.gigabytes:g} GB with `python -m presto fetch {spec.name}`"
+        return (
+            f"its weights are not here: fetch {spec.gigabytes:g} GB with `python -m presto fetch "
+            f"{spec.name}`"
+        )
     return ""
 
 
@@ -56,7 +68,9 @@ def _gpu() -> Machine | None:
         return None
     query = [tool, "--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True).stdout
+        answer = subprocess.run(
+            query, capture_output=True, text=True, timeout=20, check=True
+        ).stdout
         name, mebibytes = answer.splitlines()[0].rsplit(",", 1)
         return Machine(int(mebibytes) * 2**20 / 1e9, name.strip())
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):

@@ -1,9 +1,11 @@
-"""Nemotron-Labs-Diffusion (arXiv 2607.05722): one model that drafts by diffusion and verifies causally.
+"""Nemotron-Labs-Diffusion (arXiv 2607.05722): one model that drafts by diffusion and verifies
+causally.
 
-The network is a Ministral 3 decoder (YaRN, queries scaled by 1 + β·log(1 + ⌊position / original length⌋)) under its
-own key names. Drafting: ``[seed, mask, …, mask]``, bidirectional inside the block over the cached prefix, the draft
-LoRA on every row, nothing written to the cache; row i predicts position i. Verifying: causal (a tree's ancestor mask),
-LoRA off. Implemented from the public description.
+The network is a Ministral 3 decoder (YaRN, queries scaled by 1 + β·log(1 + ⌊position / original
+length⌋)) under its own key names. Drafting: ``[seed, mask, …, mask]``, bidirectional inside the
+block over the cached prefix, the draft LoRA on every row, nothing written to the cache; row i
+predicts position i. Verifying: causal (a tree's ancestor mask), LoRA off. Implemented from the
+public description.
 """
 
 import json
@@ -14,11 +16,11 @@ import torch
 from safetensors.torch import load_file
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
-from presto.marginals import marginals_from
+from presto.decoding.marginals import marginals_from
+from presto.decoding.protocols import Draft
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.models.selfspec import SelfSpeculativeSession, SelfSpeculativeSystem
-from presto.protocols import Draft
 
 MODEL_TYPE = "nemotron_labs_diffusion"
 LORA_FOLDER = "linear_spec_lora"
@@ -31,14 +33,18 @@ def model_key(checkpoint_key: str) -> str:
     for theirs, ours in _PREFIXES:
         if checkpoint_key.startswith(theirs):
             return ours + checkpoint_key.removeprefix(theirs)
-    raise ValueError(f"unexpected tensor {checkpoint_key!r}: names start with encoder. or diffusion_head.")
+    raise ValueError(
+        f"unexpected tensor {checkpoint_key!r}: names start with encoder. or diffusion_head."
+    )
 
 
 def read_config(folder: Path) -> dict[str, Any]:
     """``config.json`` of a checkpoint folder, if it is of this model type."""
     raw: dict[str, Any] = json.loads((folder / "config.json").read_text())
     if raw.get("model_type") != MODEL_TYPE:
-        raise ValueError(f"{folder}: model_type is {raw.get('model_type')!r}, expected {MODEL_TYPE!r}")
+        raise ValueError(
+            f"{folder}: model_type is {raw.get('model_type')!r}, expected {MODEL_TYPE!r}"
+        )
     if "mask_token_id" not in raw:
         raise ValueError(f"{folder}: config.json has no mask_token_id")
     return raw
@@ -46,12 +52,19 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def decoder_config(raw: dict[str, Any]) -> Ministral3Config:
     """The decoder's sizes out of a checkpoint's configuration."""
-    known = Ministral3Config().to_dict().keys() - {"model_type", "architectures", "dtype", "transformers_version"}
+    known = Ministral3Config().to_dict().keys() - {
+        "model_type",
+        "architectures",
+        "dtype",
+        "transformers_version",
+    }
     return Ministral3Config(**{key: value for key, value in raw.items() if key in known})
 
 
 def load_model(folder: Path, dtype: torch.dtype) -> Ministral3ForCausalLM:
-    """The checkpoint's weights as a transformers model; missing or unexpected tensors are an error."""
+    """The checkpoint's weights as a transformers model; missing or unexpected tensors are an
+    error.
+    """
     with torch.device("meta"):
         model = Ministral3ForCausalLM(decoder_config(read_config(folder)))
     tensors: dict[str, torch.Tensor] = {}
@@ -62,7 +75,9 @@ def load_model(folder: Path, dtype: torch.dtype) -> Ministral3ForCausalLM:
         missing, extra = sorted(wanted - tensors.keys()), sorted(tensors.keys() - wanted)
         raise ValueError(f"{folder}: missing {missing[:3]}, unexpected {extra[:3]}")
     model.load_state_dict(tensors, assign=True)
-    model.model.rotary_emb = type(model.model.rotary_emb)(model.config)  # its tables are no weights: meta until now
+    model.model.rotary_emb = type(model.model.rotary_emb)(
+        model.config
+    )  # its tables are no weights: meta until now
     return model
 
 
@@ -80,14 +95,18 @@ class NemotronSystem(SelfSpeculativeSystem):
         adapter = LowRankAdapter.load(backbone.model, folder / LORA_FOLDER, prefix=_PREFIXES[0])
         eos = raw["eos_token_id"]
         mask = backbone.embeddings.weight[raw["mask_token_id"]]
-        return cls(name, backbone, frozenset(eos if isinstance(eos, list) else [eos]), adapter, mask)
+        return cls(
+            name, backbone, frozenset(eos if isinstance(eos, list) else [eos]), adapter, mask
+        )
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "NemotronSession":
         return NemotronSession(self, prompt_ids, capacity)
 
 
 class NemotronSession(SelfSpeculativeSession):
-    """One sequence; the seed's K/V is written by the verification that follows, never by a draft."""
+    """One sequence; the seed's K/V is written by the verification that follows, never by a
+    draft.
+    """
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:

@@ -1,4 +1,6 @@
-"""Weight files in pieces small enough to travel, in the layout of the Hugging Face hub, and whole again."""
+"""Weight files in pieces small enough to travel, in the layout of the Hugging Face hub, and whole
+again.
+"""
 
 import json
 import shutil
@@ -13,7 +15,8 @@ INDEX = ".safetensors.index.json"
 
 
 def split_file(path: Path, limit: int = PIECE_BYTES) -> list[Path]:
-    """Replace ``NAME.safetensors`` by pieces and ``NAME.safetensors.index.json``; a file within the limit stays.
+    """Replace ``NAME.safetensors`` by pieces and ``NAME.safetensors.index.json``; a file within the
+    limit stays.
 
     ``ValueError`` if a single tensor is larger than ``limit`` bytes.
     """
@@ -23,16 +26,24 @@ def split_file(path: Path, limit: int = PIECE_BYTES) -> list[Path]:
     used = 0
     for name, tensor in load_file(path).items():
         if tensor.nbytes > limit:
-            raise ValueError(f"{path}: tensor {name} has {tensor.nbytes:,} bytes, a piece holds at most {limit:,}")
+            raise ValueError(
+                f"{path}: tensor {name} has {tensor.nbytes:,} bytes, a piece holds at most "
+                f"{limit:,}"
+            )
         if used + tensor.nbytes > limit:
             groups.append({})
             used = 0
         groups[-1][name] = tensor
         used += tensor.nbytes
-    paths = [path.with_name(f"{path.stem}-{i:05}-of-{len(groups):05}.safetensors") for i in range(1, len(groups) + 1)]
+    paths = [
+        path.with_name(f"{path.stem}-{i:05}-of-{len(groups):05}.safetensors")
+        for i in range(1, len(groups) + 1)
+    ]
     for piece, group in zip(paths, groups, strict=True):
         save_file(group, piece, metadata={"format": "pt"})
-    places = {name: piece.name for piece, group in zip(paths, groups, strict=True) for name in group}
+    places = {
+        name: piece.name for piece, group in zip(paths, groups, strict=True) for name in group
+    }
     total = sum(tensor.nbytes for group in groups for tensor in group.values())
     index = {"metadata": {"total_size": total}, "weight_map": places}
     path.with_name(path.stem + INDEX).write_text(json.dumps(index, indent=1) + "\n")
@@ -41,7 +52,9 @@ def split_file(path: Path, limit: int = PIECE_BYTES) -> list[Path]:
 
 
 def join_folder(source: Path, out: Path) -> None:
-    """Copy a folder with every split weight file whole; ``ValueError`` names a piece or a tensor that is missing."""
+    """Copy a folder with every split weight file whole; ``ValueError`` names a piece or a tensor
+    that is missing.
+    """
     if not source.is_dir():
         raise ValueError(f"{source} is no folder")
     indices = sorted(source.glob(f"*{INDEX}"))

@@ -1,30 +1,40 @@
-"""Quadratic self-speculation: one forward verifies a tree and already drafts behind every node of it.
+"""Quadratic self-speculation: one forward verifies a tree and already drafts behind every node of
+it.
 
-Each node carries its own mask rows, which see the node's path and each other. Whichever node turns out to be the last
-accepted one, its masks have drafted what follows the bonus token, so a round costs a single pass of N + 1 nodes with
-their masks (Nemotron-Labs-Diffusion, arXiv 2607.05722, has this for a chain; here for a tree).
+Each node carries its own mask rows, which see the node's path and each other. Whichever node turns
+out to be the last accepted one, its masks have drafted what follows the bonus token, so a round
+costs a single pass of N + 1 nodes with their masks (Nemotron-Labs-Diffusion, arXiv 2607.05722, has
+this for a chain; here for a tree).
 """
 
 from dataclasses import replace
 
 import torch
 
-from presto.marginals import marginals_from
+from presto.decoding.marginals import marginals_from
+from presto.decoding.protocols import Draft, TreeInput
 from presto.models.nemotron import NemotronSession, NemotronSystem
-from presto.models.selfspec import GatedSession, GatedSystem, SelfSpeculativeSession, SelfSpeculativeSystem
-from presto.protocols import Draft, TreeInput
+from presto.models.selfspec import (
+    GatedSession,
+    GatedSystem,
+    SelfSpeculativeSession,
+    SelfSpeculativeSystem,
+)
 from presto.records import Tree
 
 
 class QuadraticSession(SelfSpeculativeSession):
     """One sequence; between rounds it holds the hidden states of the last accepted node's masks.
 
-    The first ``bonus_masks`` masks of a node predict the bonus token itself, which the node's own row decides exactly.
+    The first ``bonus_masks`` masks of a node predict the bonus token itself, which the node's own
+    row decides exactly.
     """
 
     bonus_masks = 0
 
-    def __init__(self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
+    def __init__(
+        self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int
+    ) -> None:
         super().__init__(system, prompt_ids, capacity)
         self.masks = 0  # per node
         self.drafted: torch.Tensor | None = None  # by every node of the last tree [N + 1, masks, H]
@@ -32,7 +42,9 @@ class QuadraticSession(SelfSpeculativeSession):
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
-        """The marginals drafted by the last verification; only the first round needs a pass of its own."""
+        """The marginals drafted by the last verification; only the first round needs a pass of its
+        own.
+        """
         if self.waiting is None:
             self.masks = length + self.bonus_masks if length else 0
             return super().draft(anchor, length, top_k)  # type: ignore[no-any-return, misc]
@@ -46,7 +58,9 @@ class QuadraticSession(SelfSpeculativeSession):
             return plain
         device, seen = self.backbone.device, plain.mask.shape[1]
         owner = torch.arange(nodes, device=device).repeat_interleave(masks)
-        mask = torch.zeros(nodes * (1 + masks), seen + nodes * masks, dtype=torch.bool, device=device)
+        mask = torch.zeros(
+            nodes * (1 + masks), seen + nodes * masks, dtype=torch.bool, device=device
+        )
         mask[:nodes, :seen] = plain.mask
         mask[nodes:, :seen] = plain.mask[owner]
         mask[nodes:, seen:] = owner[:, None] == owner[None]
@@ -58,7 +72,10 @@ class QuadraticSession(SelfSpeculativeSession):
     def verify(self, plan: TreeInput) -> torch.Tensor:
         nodes, rows = len(plan.token_ids), len(plan.positions)
         embeds = torch.cat(
-            [self.backbone.embeddings(plan.token_ids), self.system.mask_embedding.expand(rows - nodes, -1)]
+            [
+                self.backbone.embeddings(plan.token_ids),
+                self.system.mask_embedding.expand(rows - nodes, -1),
+            ]
         )
         gate = torch.ones(rows, 1, dtype=self.backbone.dtype, device=self.backbone.device)
         gate[:nodes] = 0

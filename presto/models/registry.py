@@ -5,19 +5,19 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from presto.device import keep_freed_memory, pick_device, pick_dtype
+from presto.decoding.protocols import System
+from presto.kernels.ngram import NgramTable
+from presto.kernels.search import warm_up
 from presto.models.backbone import Backbone
 from presto.models.catalogue import MODES, Mode, PairSpec, find, names
+from presto.models.device import keep_freed_memory, pick_device, pick_dtype
 from presto.models.dflash import DFlashDrafter, DFlashSystem
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.selfspec import GatedSystem
 from presto.models.sources import resolve
-from presto.ngram import NgramTable
-from presto.protocols import System
-from presto.search import warm_up
-from presto.tables import table_of
-from presto.text import Text
+from presto.models.tables import table_of
+from presto.models.text import Text
 
 __all__ = ["Pair", "find", "forget", "load", "load_target", "local_pair", "names"]
 GATED = {"linear": GatedSystem, "quadratic": QuadraticGatedSystem}
@@ -43,20 +43,30 @@ class Pair:
 
 
 def local_pair(target: Path, drafter: Path | None = None, mode: str = "linear") -> PairSpec:
-    """The specification of checkpoints in local folders, recognised by their configuration files."""
+    """The specification of checkpoints in local folders, recognised by their configuration
+    files.
+    """
     chosen = next((known for known in MODES if known == mode), None)
     if chosen is None:
         raise ValueError(f"unknown mode {mode!r}: known modes are {', '.join(MODES)}")
-    spec = PairSpec(f"local:{target.name}", f"Checkpoint {target}", "nemotron", str(target), mode=chosen)
+    spec = PairSpec(
+        f"local:{target.name}", f"Checkpoint {target}", "nemotron", str(target), mode=chosen
+    )
     if _config(target, "config.json").get("model_type") == MODEL_TYPE:
         return spec
     if drafter is None:
-        raise ValueError(f"{target} does not draft for itself: give --drafter, a DFlash or a draft adapter folder")
+        raise ValueError(
+            f"{target} does not draft for itself: give --drafter, a DFlash or a draft adapter "
+            "folder"
+        )
     spec = replace(spec, name=f"{spec.name}+{drafter.name}", drafter=str(drafter))
     if (drafter / "adapter_config.json").is_file():
         return replace(spec, kind="gated")
     if "dflash_config" not in _config(drafter, "config.json"):
-        raise ValueError(f"{drafter} is no drafter: expected config.json with dflash_config, or adapter_config.json")
+        raise ValueError(
+            f"{drafter} is no drafter: expected config.json with dflash_config, or "
+            "adapter_config.json"
+        )
     return _linear_only(replace(spec, kind="dflash"))
 
 
@@ -81,7 +91,8 @@ def _config(folder: Path, name: str) -> dict[str, object]:
 def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None) -> Pair:
     """Load a pair onto this machine's device; what is not here yet is fetched first.
 
-    ``revision`` is the target's on the hub. ``ValueError`` and ``WeightsError`` say what to do in one sentence.
+    ``revision`` is the target's on the hub. ``ValueError`` and ``WeightsError`` say what to do in
+    one sentence.
     """
     return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
 
@@ -97,13 +108,21 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
     drafter = resolve(spec.drafter) if spec.drafter else target
     warm_up()
     system, text = _system(spec, target.folder, drafter.folder, dtype)
-    return Pair(spec, system, text, table_of(spec.name), (("target", target.label), ("drafter", drafter.label)))
+    return Pair(
+        spec,
+        system,
+        text,
+        table_of(spec.name),
+        (("target", target.label), ("drafter", drafter.label)),
+    )
 
 
 def _system(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> tuple[System, Text]:
     if spec.kind == "nemotron":
         device = pick_device()
-        system: System = NEMOTRON[spec.mode].load(spec.name, target, device, pick_dtype(dtype, device))
+        system: System = NEMOTRON[spec.mode].load(
+            spec.name, target, device, pick_dtype(dtype, device)
+        )
         return system, load_text(target)
     backbone, text = load_target(target, dtype)
     eos = frozenset({text.tokenizer.eos_token_id, *_generation_ends(backbone)})
@@ -126,7 +145,9 @@ def load_text(folder: Path) -> Text:
 
 
 def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
-    """A transformers checkpoint folder as backbone and tokenizer, on the device and dtype of ``presto.device``."""
+    """A transformers checkpoint folder as backbone and tokenizer, on the device and dtype of
+    ``presto.models.device``.
+    """
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging as transformers_logging
 

@@ -1,9 +1,11 @@
-"""Gated self-speculation: the target drafts for itself through a low-rank adapter on mask rows only.
+"""Gated self-speculation: the target drafts for itself through a low-rank adapter on mask rows
+only.
 
-A drafting pass reads ``[seed, mask, …, mask]``. The seed row is the target's own computation (no adapter, causal), so
-its logits are the exact distribution of the next token and its K/V is kept: the pass is also one autoregressive step.
-Mask row j sits at position seed + j, sees the committed text, the seed and all masks of the block, and yields the
-marginal of the token at seed + j + 1. The idea of gated LoRA is known from multi-token prediction (arXiv 2507.11851).
+A drafting pass reads ``[seed, mask, …, mask]``. The seed row is the target's own computation (no
+adapter, causal), so its logits are the exact distribution of the next token and its K/V is kept:
+the pass is also one autoregressive step. Mask row j sits at position seed + j, sees the committed
+text, the seed and all masks of the block, and yields the marginal of the token at seed + j + 1. The
+idea of gated LoRA is known from multi-token prediction (arXiv 2507.11851).
 """
 
 from pathlib import Path
@@ -12,18 +14,20 @@ from typing import Self
 import torch
 from safetensors.torch import load_file, save_file
 
-from presto.marginals import read_draft
+from presto.decoding.marginals import read_draft
+from presto.decoding.protocols import Draft
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.models.target import TargetSession, TargetSystem
-from presto.protocols import Draft
 
 MASK_FILE = "mask_embedding.safetensors"
 MAX_MASKS = 31
 
 
 class SelfSpeculativeSystem(TargetSystem):
-    """A target, its draft adapter, and the embedding ``[H]`` that stands for a token not yet known."""
+    """A target, its draft adapter, and the embedding ``[H]`` that stands for a token not yet
+    known.
+    """
 
     def __init__(
         self,
@@ -41,14 +45,18 @@ class SelfSpeculativeSystem(TargetSystem):
 class SelfSpeculativeSession(TargetSession):
     """One sequence of a model that drafts for itself."""
 
-    def __init__(self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
+    def __init__(
+        self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int
+    ) -> None:
         super().__init__(system.backbone, prompt_ids, capacity)
         self.system = system
 
     def block(self, anchor: int, masks: int, plain_seed: bool) -> torch.Tensor:
-        """Hidden states ``[masks + 1, H]`` of a pass over anchor and masks; all rows see each other.
+        """Hidden states ``[masks + 1, H]`` of a pass over anchor and masks; all rows see each
+        other.
 
-        With ``plain_seed`` the anchor's row is the target's own: no adapter, and blind to the masks.
+        With ``plain_seed`` the anchor's row is the target's own: no adapter, and blind to the
+        masks.
         """
         backbone, committed = self.backbone, self.cache.committed
         device, rows = backbone.device, masks + 1
@@ -90,12 +98,18 @@ class GatedSession(SelfSpeculativeSession):
         return Draft(*read_draft(logits[1:], top_k, logits[0]), forwards=1)
 
 
-def save_draft_adapter(folder: Path, adapter: LowRankAdapter, mask_embedding: torch.Tensor, base_model: str) -> None:
+def save_draft_adapter(
+    folder: Path, adapter: LowRankAdapter, mask_embedding: torch.Tensor, base_model: str
+) -> None:
     """Write the folder ``GatedSystem.load`` reads: a PEFT LoRA folder plus the mask embedding."""
     adapter.save(folder, base_model)
-    save_file({"mask_embedding": mask_embedding.detach().to("cpu", torch.bfloat16)}, folder / MASK_FILE)
+    save_file(
+        {"mask_embedding": mask_embedding.detach().to("cpu", torch.bfloat16)}, folder / MASK_FILE
+    )
 
 
 def load_draft_adapter(model: torch.nn.Module, folder: Path) -> tuple[LowRankAdapter, torch.Tensor]:
-    """Attach the adapter of such a folder to ``model``; returns it with the mask embedding ``[H]``."""
+    """Attach the adapter of such a folder to ``model``; returns it with the mask embedding
+    ``[H]``.
+    """
     return LowRankAdapter.load(model, folder), load_file(folder / MASK_FILE)["mask_embedding"]

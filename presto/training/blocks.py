@@ -23,8 +23,11 @@ class Batch:
         return type(self)(*(getattr(self, name).to(device) for name in self.__dataclass_fields__))
 
 
-def draw_batch(documents: list[Document], blocks: int, masks: int, ahead: int, random: np.random.Generator) -> Batch:
-    """Blocks at random anchors, from the last prompt token (which predicts the first answer token) on.
+def draw_batch(
+    documents: list[Document], blocks: int, masks: int, ahead: int, random: np.random.Generator
+) -> Batch:
+    """Blocks at random anchors, from the last prompt token (which predicts the first answer token)
+    on.
 
     Mask j (1-based) of a block predicts the token at anchor + j + ``ahead``.
     """
@@ -54,9 +57,13 @@ def draw_batch(documents: list[Document], blocks: int, masks: int, ahead: int, r
 
 
 def block_mask(ends: torch.Tensor, rows: int, length: int) -> torch.Tensor:
-    """``[B, A·rows, L + A·rows]``: a row sees the text before its block's end ``[B, A]``, and its own block."""
+    """``[B, A·rows, L + A·rows]``: a row sees the text before its block's end ``[B, A]``, and its
+    own block.
+    """
     blocks = ends.shape[1]
-    clean = torch.arange(length, device=ends.device) < ends.repeat_interleave(rows, dim=1)[..., None]
+    clean = (
+        torch.arange(length, device=ends.device) < ends.repeat_interleave(rows, dim=1)[..., None]
+    )
     block = torch.arange(blocks, device=ends.device).repeat_interleave(rows)
     own = (block[:, None] == block[None]).expand(len(ends), -1, -1)
     return torch.cat([clean, own], dim=-1)

@@ -1,7 +1,8 @@
 """Train a DFlash drafter (algorithm.md §5) by distillation from its target.
 
-A block is ``[anchor, mask, …, mask]``; mask j (1-based) stands at anchor + j and learns the target's distribution of
-that very token. The context are the target's features of all tokens before the anchor, computed once per document.
+A block is ``[anchor, mask, …, mask]``; mask j (1-based) stands at anchor + j and learns the
+target's distribution of that very token. The context are the target's features of all tokens before
+the anchor, computed once per document.
 """
 
 from dataclasses import dataclass
@@ -46,8 +47,8 @@ def layer_ids(target_layers: int, features: int) -> tuple[int, ...]:
 def new_drafter(backbone: Backbone, recipe: DFlashRecipe) -> DFlashDrafter:
     """A drafter that starts as the target's last layers, reading the last feature layer.
 
-    The target's input norms are folded into q, k and v (the context is normalised once, for all layers); its head
-    norms start at the size that the target's own heads have.
+    The target's input norms are folded into q, k and v (the context is normalised once, for all
+    layers); its head norms start at the size that the target's own heads have.
     """
     target = backbone.model.config
     sizes = Qwen3Config(
@@ -66,12 +67,18 @@ def new_drafter(backbone: Backbone, recipe: DFlashRecipe) -> DFlashDrafter:
         eos_token_id=target.eos_token_id,
     )
     ids = layer_ids(target.num_hidden_layers, recipe.features)
-    config = DFlashConfig(recipe.block_size, target.num_hidden_layers, recipe.mask_token_id, ids, sizes)
+    config = DFlashConfig(
+        recipe.block_size, target.num_hidden_layers, recipe.mask_token_id, ids, sizes
+    )
     drafter = DFlashDrafter(config).to(backbone.device)
     with torch.no_grad():
         torch.nn.init.normal_(drafter.fc.weight, std=0.01)
-        drafter.fc.weight[:, -sizes.hidden_size :] += torch.eye(sizes.hidden_size, device=backbone.device)
-        for ours, theirs in zip(drafter.layers, backbone.decoder.layers[-recipe.layers :], strict=True):
+        drafter.fc.weight[:, -sizes.hidden_size :] += torch.eye(
+            sizes.hidden_size, device=backbone.device
+        )
+        for ours, theirs in zip(
+            drafter.layers, backbone.decoder.layers[-recipe.layers :], strict=True
+        ):
             _copy_layer(ours, theirs)
         drafter.norm.weight.copy_(backbone.decoder.norm.weight)
     return drafter
@@ -102,7 +109,9 @@ class OpenContext:
 
 
 class Features:
-    """The target's features ``[L, layers · H]`` of documents, computed when first asked for and kept in memory."""
+    """The target's features ``[L, layers · H]`` of documents, computed when first asked for and
+    kept in memory.
+    """
 
     def __init__(self, backbone: Backbone, layers: tuple[int, ...]) -> None:
         self.backbone, self.layers = backbone, layers
@@ -114,7 +123,9 @@ class Features:
         new = [document for document in documents if id(document) not in self.kept]
         for start in range(0, len(new), FEATURE_BATCH):
             self._compute(new[start : start + FEATURE_BATCH])
-        return torch.nn.utils.rnn.pad_sequence([self.kept[id(d)] for d in documents], batch_first=True)
+        return torch.nn.utils.rnn.pad_sequence(
+            [self.kept[id(d)] for d in documents], batch_first=True
+        )
 
     def _compute(self, documents: list[Document]) -> None:
         device = self.backbone.device
@@ -122,7 +133,9 @@ class Features:
         tokens = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True).to(device)
         places = torch.arange(tokens.shape[1], device=device).expand(len(documents), -1)
         embeds = self.backbone.embeddings(tokens)
-        _, features = self.backbone.hidden_and_features(embeds, places, None, DynamicCache(), self.layers)
+        _, features = self.backbone.hidden_and_features(
+            embeds, places, None, DynamicCache(), self.layers
+        )
         assert features is not None
         for row, document in zip(features, documents, strict=True):
             self.kept[id(document)] = row[: len(document.tokens)].clone()
@@ -134,10 +147,18 @@ class DFlashTrainer(Trainer):
     ahead = 0
 
     def __init__(
-        self, backbone: Backbone, documents: list[Document], recipe: DFlashRecipe, init: Path | None = None
+        self,
+        backbone: Backbone,
+        documents: list[Document],
+        recipe: DFlashRecipe,
+        init: Path | None = None,
     ) -> None:
         super().__init__(backbone, documents, recipe)
-        self.drafter = (DFlashDrafter.load(init) if init else new_drafter(backbone, recipe)).float().to(self.device)
+        self.drafter = (
+            (DFlashDrafter.load(init) if init else new_drafter(backbone, recipe))
+            .float()
+            .to(self.device)
+        )
         self.features = Features(backbone, self.drafter.config.target_layer_ids)
         self.optimise(self.drafter.parameters())
 
@@ -150,10 +171,17 @@ class DFlashTrainer(Trainer):
         places = torch.arange(length, device=self.device).expand(texts, -1)
         mask = block_mask(batch.anchors, rows, length)[:, None]
         low = self.backbone.dtype != torch.float32
-        # On the CPU the plain product is the fastest attention with a mask and gradients, see training.adapter.
-        plain = [SDPBackend.MATH] if self.device.type == "cpu" else [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+        # On the CPU the plain product is the fastest attention with a mask and gradients, see
+        # training.adapter.
+        plain = (
+            [SDPBackend.MATH]
+            if self.device.type == "cpu"
+            else [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+        )
         with torch.autocast(self.device.type, self.backbone.dtype, enabled=low), sdpa_kernel(plain):
-            context = [OpenContext(*pair) for pair in drafter.context(self.features.of(documents), places)]
+            context = [
+                OpenContext(*pair) for pair in drafter.context(self.features.of(documents), places)
+            ]
             states = drafter(self.backbone.embeddings(ids.flatten(1)), positions, context, mask)
         hidden: torch.Tensor = states.unflatten(1, (blocks, rows))[:, :, 1:].to(self.backbone.dtype)
         return hidden

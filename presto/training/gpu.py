@@ -1,9 +1,10 @@
-"""Train both drafters of the embedded target on a GPU within a wall time, and leave weights in pieces that travel.
+"""Train both drafters of the embedded target on a GPU within a wall time, and leave weights in
+pieces that travel.
 
     python -m presto.training.gpu --out gpu-train [--minutes 10]
 
-The target writes its data first, then the DFlash drafter and the gated adapter are trained on it, each from the one
-that is shipped. Called again with the same folder it goes on where it stopped.
+The target writes its data first, then the DFlash drafter and the gated adapter are trained on it,
+each from the one that is shipped. Called again with the same folder it goes on where it stopped.
 """
 
 import json
@@ -19,16 +20,27 @@ from presto.models.backbone import Backbone
 from presto.models.catalogue import ASSETS, WeightsError
 from presto.models.pieces import split_file
 from presto.models.registry import load_target
+from presto.models.text import Text
 from presto.models.weights import embedded_target
-from presto.text import Text
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
-from presto.training.jobs import DFLASH_MASK, GREEDY_SHARE, MAX_ANSWER, MAX_PROMPT, save_adapter, save_dflash
+from presto.training.jobs import (
+    DFLASH_MASK,
+    GREEDY_SHARE,
+    MAX_ANSWER,
+    MAX_PROMPT,
+    save_adapter,
+    save_dflash,
+)
 from presto.training.selfgen import Document, Writer, load_shards, write_shards
 
 logger = logging.getLogger(__name__)
 ADAPTER, DFLASH = "smollm2-draft-adapter", "smollm2-dflash"
-DATA_SHARE, DFLASH_SHARE, ADAPTER_SHARE = 0.25, 0.42, 0.25  # of the time; the rest is for loading and saving
+DATA_SHARE, DFLASH_SHARE, ADAPTER_SHARE = (
+    0.25,
+    0.42,
+    0.25,
+)  # of the time; the rest is for loading and saving
 
 DFLASH_RECIPE, ADAPTER_RECIPE = DFlashRecipe(documents=64), AdapterRecipe(documents=24)
 
@@ -51,7 +63,9 @@ def train_all(backbone: Backbone, text: Text, out: Path, seconds: float, plan: P
     """Write ``out/data``, training states beside it, and the folders of both drafters in pieces."""
     documents = write_data(backbone, text, out / "data", DATA_SHARE * seconds, plan)
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
-    recipe = replace(plan.dflash, mask_token_id=mask, documents=_most(plan.dflash.documents, documents))
+    recipe = replace(
+        plan.dflash, mask_token_id=mask, documents=_most(plan.dflash.documents, documents)
+    )
     dflash = DFlashTrainer(backbone, documents, recipe, plan.shipped and plan.shipped / DFLASH)
     dflash.run(out / "dflash.pt", seconds=DFLASH_SHARE * seconds)
     save_dflash(dflash, out / DFLASH)
@@ -70,8 +84,12 @@ def _most(wanted: int, documents: list[Document]) -> int:
     return max(1, min(wanted, len(documents) // 2))
 
 
-def write_data(backbone: Backbone, text: Text, folder: Path, seconds: float, plan: Plan) -> list[Document]:
-    """Self-generated documents: what is there, and what ``seconds`` add to it up to the plan's tokens."""
+def write_data(
+    backbone: Backbone, text: Text, folder: Path, seconds: float, plan: Plan
+) -> list[Document]:
+    """Self-generated documents: what is there, and what ``seconds`` add to it up to the plan's
+    tokens.
+    """
     there = load_shards(folder)
     if sum(len(document.tokens) for document in there) >= plan.tokens:
         return there
@@ -86,14 +104,23 @@ def report(out: Path) -> str:
     lines = []
     for name in (DFLASH, ADAPTER):
         curve = json.loads((out / name / "curve.json").read_text())
-        reached = f"step {curve[-1]['step']}, accepted {curve[-1]['accepted']} on held-out text" if curve else "no step"
+        reached = (
+            f"step {curve[-1]['step']}, accepted {curve[-1]['accepted']} on held-out text"
+            if curve
+            else "no step"
+        )
         lines.append(f"{name}: {reached}")
         lines.append(f"  python -m presto train join {out / name} --out assets/models/{name}")
-    return "\n".join([*lines, "Run `presto bench` before and after: only a better drafter should be shipped."])
+    return "\n".join(
+        [*lines, "Run `presto bench` before and after: only a better drafter should be shipped."]
+    )
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="Folder of data, training states and results; resumed if it is there.")],
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder of data, training states and results; resumed if it is there."),
+    ],
     minutes: Annotated[float, typer.Option(help="Wall time of data and training together.")] = 10.0,
     dtype: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
 ) -> None:

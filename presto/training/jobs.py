@@ -26,9 +26,16 @@ def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> N
 
 
 def fit_adapter(
-    data: Path, checkpoint: Path, out: Path, schedule: Schedule, dtype: str, init: Path | None = None
+    data: Path,
+    checkpoint: Path,
+    out: Path,
+    schedule: Schedule,
+    dtype: str,
+    init: Path | None = None,
 ) -> None:
-    """Train by ``schedule``, from the adapter folder ``init`` if given, and write the adapter folder with its curve."""
+    """Train by ``schedule``, from the adapter folder ``init`` if given, and write the adapter
+    folder with its curve.
+    """
     documents = _documents(data)
     backbone, _ = load_target(embedded_target(), dtype)
     trainer = AdapterTrainer(backbone, documents, AdapterRecipe(**schedule), init)
@@ -37,9 +44,16 @@ def fit_adapter(
 
 
 def fit_dflash(
-    data: Path, checkpoint: Path, out: Path, schedule: Schedule, dtype: str, init: Path | None = None
+    data: Path,
+    checkpoint: Path,
+    out: Path,
+    schedule: Schedule,
+    dtype: str,
+    init: Path | None = None,
 ) -> None:
-    """Train by ``schedule``, from the drafter folder ``init`` if given, and write the drafter folder with its curve."""
+    """Train by ``schedule``, from the drafter folder ``init`` if given, and write the drafter
+    folder with its curve.
+    """
     documents = _documents(data)
     backbone, text = load_target(embedded_target(), dtype)
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
@@ -63,7 +77,9 @@ def save_dflash(trainer: DFlashTrainer, out: Path) -> None:
 def _documents(data: Path) -> list[Document]:
     documents = load_shards(data)
     if not documents:
-        raise ValueError(f"{data} holds no shards: run `python -m presto train data --out {data}` first")
+        raise ValueError(
+            f"{data} holds no shards: run `python -m presto train data --out {data}` first"
+        )
     return documents
 
 

@@ -1,8 +1,9 @@
 """Self-distillation data: the target writes its own prompts and answers them.
 
-Every row of the batch is an endless stream of documents ``header, opener, prompt, answer``. Rows sit at different
-positions of one preallocated cache and a finished row starts its next document over the cached header, so no step
-of the batch is ever idle. Each answer position keeps the target's top-16 log-probabilities: the distillation labels.
+Every row of the batch is an endless stream of documents ``header, opener, prompt, answer``. Rows
+sit at different positions of one preallocated cache and a finished row starts its next document
+over the cached header, so no step of the batch is ever idle. Each answer position keeps the
+target's top-16 log-probabilities: the distillation labels.
 """
 
 import logging
@@ -18,16 +19,21 @@ import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 from presto.models.backbone import Backbone
-from presto.text import Text
+from presto.models.text import Text
 from presto.training.openers import OPENERS
 
 logger = logging.getLogger(__name__)
 LABEL_WIDTH = 16  # top log-probabilities kept per position
-LOOP_WINDOW, LOOP_DISTINCT = 32, 8  # an answer whose last 32 tokens use at most 8 distinct ones is stuck in a loop
+LOOP_WINDOW, LOOP_DISTINCT = (
+    32,
+    8,
+)  # an answer whose last 32 tokens use at most 8 distinct ones is stuck in a loop
 
 
 class RaggedLayer(CacheLayerMixin):
-    """One layer's K/V storage ``[rows, heads, length, head_dim]``, written at a position of its own in every row."""
+    """One layer's K/V storage ``[rows, heads, length, head_dim]``, written at a position of its own
+    in every row.
+    """
 
     is_compileable = False
     is_sliding = False
@@ -66,7 +72,8 @@ class RaggedLayer(CacheLayerMixin):
 
 
 class RaggedCache(Cache):
-    """A K/V cache whose rows stand at different positions; ``positions [rows]`` says where the next token goes.
+    """A K/V cache whose rows stand at different positions; ``positions [rows]`` says where the next
+    token goes.
 
     ``used`` positions are looked at: known on the host, so that no layer waits for the device.
     """
@@ -96,7 +103,9 @@ class Stream:
 
 @dataclass(frozen=True)
 class Document:
-    """``tokens [L]``, where the answer starts, and the label of every answer token ``[L - start, 16]``."""
+    """``tokens [L]``, where the answer starts, and the label of every answer token ``[L - start,
+    16]``.
+    """
 
     tokens: np.ndarray
     answer_start: int
@@ -118,13 +127,23 @@ class Writer:
         greedy_share: float,
     ) -> None:
         turn = text.chat_turn()
-        self.backbone, self.device, self.end = backbone, backbone.device, text.tokenizer.eos_token_id
+        self.backbone, self.device, self.end = (
+            backbone,
+            backbone.device,
+            text.tokenizer.eos_token_id,
+        )
         self.header, self.bridge = list(turn.before), list(turn.after)
         self.openers = [list(text.encode(opener)) for opener in OPENERS]
         self.max_prompt, self.max_answer, self.greedy_share = max_prompt, max_answer, greedy_share
         self.random = np.random.default_rng(seed)
         self.noise = torch.Generator(device=self.device).manual_seed(seed)
-        longest = len(self.header) + max(map(len, self.openers)) + max_prompt + len(self.bridge) + max_answer
+        longest = (
+            len(self.header)
+            + max(map(len, self.openers))
+            + max_prompt
+            + len(self.bridge)
+            + max_answer
+        )
         layers = backbone.model.config.num_hidden_layers
         self.cache = RaggedCache(layers, rows, longest + 1, self.device)
         self.places = np.zeros(rows, np.int64)  # of the rows' next tokens
@@ -171,13 +190,19 @@ class Writer:
         return self.backbone.logits(hidden[:, 0]).float()
 
     def _sample(self, logits: torch.Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Next token of every row (argmax, T = 0.8 in sampled answers, T = 0.9 in prompts) and the T = 1 labels."""
+        """Next token of every row (argmax, T = 0.8 in sampled answers, T = 0.9 in prompts) and the
+        T = 1 labels.
+        """
         top = torch.topk(logits, 64, dim=-1)
         logprobs = top.values - torch.logsumexp(logits, dim=-1, keepdim=True)
         heat = [0.9 if not s.answer_start else 0.0 if s.greedy else 0.8 for s in self.streams]
         temperature = torch.tensor(heat, device=logits.device)[:, None]
-        uniform = torch.rand(top.values.shape, generator=self.noise, device=logits.device).clamp_min(1e-9)
-        choice = (top.values - temperature * torch.log(-torch.log(uniform))).argmax(-1, keepdim=True)
+        uniform = torch.rand(
+            top.values.shape, generator=self.noise, device=logits.device
+        ).clamp_min(1e-9)
+        choice = (top.values - temperature * torch.log(-torch.log(uniform))).argmax(
+            -1, keepdim=True
+        )
         sampled = top.indices.gather(-1, choice)[:, 0]
         labels = top.indices[:, :LABEL_WIDTH], logprobs[:, :LABEL_WIDTH]
         return sampled.cpu().numpy(), labels[0].int().cpu().numpy(), labels[1].half().cpu().numpy()
@@ -201,11 +226,18 @@ class Writer:
 
     def _document(self, stream: Stream) -> Document:
         ids, logprobs = zip(*stream.labels, strict=True)
-        return Document(np.array(stream.tokens, np.int32), stream.answer_start, np.stack(ids), np.stack(logprobs))
+        return Document(
+            np.array(stream.tokens, np.int32),
+            stream.answer_start,
+            np.stack(ids),
+            np.stack(logprobs),
+        )
 
 
 def save_shard(path: Path, documents: list[Document]) -> None:
-    """Write documents as one flat ``.npz`` shard (atomically: a stopped run leaves no half file)."""
+    """Write documents as one flat ``.npz`` shard (atomically: a stopped run leaves no half
+    file).
+    """
     temporary = path.with_suffix(".tmp.npz")
     np.savez(
         temporary,
@@ -243,7 +275,8 @@ def load_shards(folder: Path) -> list[Document]:
 def write_shards(
     writer: Writer, folder: Path, tokens: int, shard_documents: int = 200, seconds: float = math.inf
 ) -> None:
-    """Generate until the folder holds ``tokens`` prompt and answer tokens, or for ``seconds`` (at least a document).
+    """Generate until the folder holds ``tokens`` prompt and answer tokens, or for ``seconds`` (at
+    least a document).
 
     A later call goes on where this stopped.
     """
@@ -260,6 +293,11 @@ def write_shards(
         if len(pending) == shard_documents or over:
             save_shard(folder / f"shard-{number:04d}.npz", pending)
             number, pending = number + 1, []
-            logger.info("%d of %d tokens, %.0f tokens/s", total, tokens, written / (time.perf_counter() - began))
+            logger.info(
+                "%d of %d tokens, %.0f tokens/s",
+                total,
+                tokens,
+                written / (time.perf_counter() - began),
+            )
         if over:
             return

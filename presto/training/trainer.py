@@ -1,4 +1,6 @@
-"""What both drafters' training shares: the distillation loss, the schedule, the curve, checkpoints that resume."""
+"""What both drafters' training shares: the distillation loss, the schedule, the curve, checkpoints
+that resume.
+"""
 
 import json
 import logging
@@ -24,7 +26,9 @@ HELD_OUT, HELD_OUT_BLOCKS = 64, 12
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of one training run; a step draws ``rows // masks`` blocks from each of ``documents`` texts."""
+    """Settings of one training run; a step draws ``rows // masks`` blocks from each of
+    ``documents`` texts.
+    """
 
     steps: int
     documents: int
@@ -33,7 +37,8 @@ class Recipe:
     depth_decay: float  # loss weight exp(-(depth - 1) / depth_decay)
     learning_rate: float = 1e-3
     warmup: int = 20
-    head_tokens: int = 12288  # the loss normalises over this many most frequent label tokens, not the whole vocabulary
+    # the loss normalises over this many most frequent label tokens, not the whole vocabulary
+    head_tokens: int = 12288
     seed: int = 0
 
 
@@ -41,13 +46,19 @@ class DistilledHead:
     """Cross-entropy to the target's top-16 (KL up to a constant) over its most frequent tokens."""
 
     def __init__(self, head: torch.Tensor, documents: list[Document], tokens: int) -> None:
-        counts = np.bincount(np.concatenate([d.label_ids.ravel() for d in documents]), minlength=len(head))
+        counts = np.bincount(
+            np.concatenate([d.label_ids.ravel() for d in documents]), minlength=len(head)
+        )
         kept = torch.from_numpy(np.argsort(-counts, kind="stable")[:tokens].copy()).to(head.device)
         self.weight = head.detach()[kept].contiguous()
-        self.column = torch.full((len(head),), -1, dtype=torch.long, device=head.device)  # -1: not among them
+        self.column = torch.full(
+            (len(head),), -1, dtype=torch.long, device=head.device
+        )  # -1: not among them
         self.column[kept] = torch.arange(len(kept), device=head.device)
 
-    def loss(self, hidden: torch.Tensor, label_ids: torch.Tensor, label_logprobs: torch.Tensor) -> torch.Tensor:
+    def loss(
+        self, hidden: torch.Tensor, label_ids: torch.Tensor, label_logprobs: torch.Tensor
+    ) -> torch.Tensor:
         """Loss of every row: ``hidden [rows, H]``, labels ``[rows, 16]`` → ``[rows]``."""
         logits = nn.functional.linear(hidden, self.weight).float()
         columns = self.column[label_ids]
@@ -69,7 +80,9 @@ class Trainer(ABC):
         self.held_out, self.documents = usable[:held], usable[held:]
         self.head = DistilledHead(backbone.head.weight, usable, recipe.head_tokens)
         self.step = 0
-        self.seconds: float | None = None  # that the schedule spans; without them it spans the recipe's steps
+        self.seconds: float | None = (
+            None  # that the schedule spans; without them it spans the recipe's steps
+        )
         self.spent = 0.0
         self.curve: list[dict[str, object]] = []
 
@@ -94,16 +107,23 @@ class Trainer(ABC):
         """Mean distillation loss of the known rows, weighted by exp(-(depth - 1) / decay)."""
         rows = batch.known.flatten()
         hidden = self.hidden(batch, documents).flatten(0, 2)[rows]
-        losses = self.head.loss(hidden, batch.label_ids.flatten(0, 2)[rows], batch.label_logprobs.flatten(0, 2)[rows])
+        losses = self.head.loss(
+            hidden, batch.label_ids.flatten(0, 2)[rows], batch.label_logprobs.flatten(0, 2)[rows]
+        )
         depth = torch.arange(batch.known.shape[-1], device=self.device)
-        weight = torch.exp(-depth / self.recipe.depth_decay).expand(batch.known.shape).flatten()[rows]
+        weight = (
+            torch.exp(-depth / self.recipe.depth_decay).expand(batch.known.shape).flatten()[rows]
+        )
         return (weight * losses).sum() / weight.sum()
 
     def train_step(self) -> float:
         """One optimiser step on fresh blocks; returns the loss."""
         recipe = self.recipe
         random = np.random.default_rng((recipe.seed, self.step))
-        picked = [self.documents[i] for i in random.choice(len(self.documents), recipe.documents, replace=False)]
+        picked = [
+            self.documents[i]
+            for i in random.choice(len(self.documents), recipe.documents, replace=False)
+        ]
         masks = int(random.choice(recipe.masks))
         batch = draw_batch(picked, recipe.rows // masks, masks, self.ahead, random).to(self.device)
         for group in self.optimizer.param_groups:
@@ -123,11 +143,16 @@ class Trainer(ABC):
     @property
     def progress(self) -> float:
         """How much of the run is over: of its seconds if it has a limit, else of its steps."""
-        return min(1.0, self.step / self.recipe.steps if self.seconds is None else self.spent / self.seconds)
+        return min(
+            1.0,
+            self.step / self.recipe.steps if self.seconds is None else self.spent / self.seconds,
+        )
 
     @torch.no_grad()
     def agreement(self) -> dict[str, Any]:
-        """On held-out text: how often the draft's first choice is the target's by depth, and the mean run of such."""
+        """On held-out text: how often the draft's first choice is the target's by depth, and the
+        mean run of such.
+        """
         masks = max(self.recipe.masks)
         right, seen, runs = torch.zeros(masks), torch.zeros(masks), list[torch.Tensor]()
         for start in range(0, len(self.held_out), 4):
@@ -135,7 +160,11 @@ class Trainer(ABC):
             random = np.random.default_rng(start)
             batch = draw_batch(picked, HELD_OUT_BLOCKS, masks, self.ahead, random).to(self.device)
             hidden = self.hidden(batch, picked).flatten(0, 2)
-            guess = nn.functional.linear(hidden, self.backbone.head.weight).argmax(-1).view(batch.known.shape)
+            guess = (
+                nn.functional.linear(hidden, self.backbone.head.weight)
+                .argmax(-1)
+                .view(batch.known.shape)
+            )
             hit = (guess == batch.label_ids[..., 0]) & batch.known
             right += hit.sum((0, 1)).cpu()
             seen += batch.known.sum((0, 1)).cpu()
@@ -144,11 +173,17 @@ class Trainer(ABC):
         return {"agreement": shares, "accepted": round(float(torch.cat(runs).mean()), 4)}
 
     def run(
-        self, checkpoint: Path, save_every: float = 240.0, report_every: int = 100, seconds: float | None = None
+        self,
+        checkpoint: Path,
+        save_every: float = 240.0,
+        report_every: int = 100,
+        seconds: float | None = None,
     ) -> None:
-        """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every`` seconds.
+        """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every``
+        seconds.
 
-        With ``seconds`` the clock decides instead: the schedule spans them, those before a resumption counted.
+        With ``seconds`` the clock decides instead: the schedule spans them, those before a
+        resumption counted.
         """
         self.restore(checkpoint)
         self.seconds = seconds
@@ -159,7 +194,11 @@ class Trainer(ABC):
             self.spent = before + time.monotonic() - began
             last = self.progress == 1
             if self.step % report_every == 0 or last:
-                row = {"step": self.step, "loss": round(float(np.mean(losses)), 4), **self.agreement()}
+                row = {
+                    "step": self.step,
+                    "loss": round(float(np.mean(losses)), 4),
+                    **self.agreement(),
+                }
                 self.curve.append({**row, "seconds": round(time.monotonic() - began)})
                 logger.info("%s", json.dumps(self.curve[-1]))
                 losses = []

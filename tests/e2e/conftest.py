@@ -1,4 +1,6 @@
-"""The app served in a process of its own on a free port, and a headless Chromium that may talk to nobody else."""
+"""The app served in a process of its own on a free port, and a headless Chromium that may talk to
+nobody else.
+"""
 
 import os
 import shutil
@@ -36,7 +38,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Recordings to pick from."""
     folder = tmp_path_factory.mktemp("runs")
     save(synthetic.recording("Usual", rounds=6), folder / "1.json.gz")
-    hostile = synthetic.recording("Hostile", seed=5, rounds=8, budget=24, pieces=synthetic.HOSTILE, width=12)
+    hostile = synthetic.recording(
+        "Hostile", seed=5, rounds=8, budget=24, pieces=synthetic.HOSTILE, width=12
+    )
     save(hostile, folder / "2.json.gz")
     save(synthetic.recording("Large", seed=9, rounds=3, budget=512, depth=15), folder / "3.json.gz")
     return folder
@@ -76,12 +80,17 @@ def release(closed_log: Path) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
-    """The address of ``script`` while it serves; afterwards its log may hold no warning and no traceback."""
+    """The address of ``script`` while it serves; afterwards its log may hold no warning and no
+    traceback.
+    """
     port = _free_port()
     with (
         log.open("wb") as out,
         subprocess.Popen(
-            [sys.executable, str(script)], env=os.environ | settings | {"PORT": str(port)}, stdout=out, stderr=out
+            [sys.executable, str(script)],
+            env=os.environ | settings | {"PORT": str(port)},
+            stdout=out,
+            stderr=out,
         ) as server,
     ):
         try:
@@ -98,7 +107,11 @@ def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def address(runs: Path, closed_log: Path) -> Iterator[str]:
     """The app over synthetic recordings, with a double for decoding."""
-    settings = {"PRESTO_RUNS": str(runs), "CLOSED_LOG": str(closed_log), "HOLD": str(closed_log.with_name("hold"))}
+    settings = {
+        "PRESTO_RUNS": str(runs),
+        "CLOSED_LOG": str(closed_log),
+        "HOLD": str(closed_log.with_name("hold")),
+    }
     with served(SERVE, closed_log.with_name("log"), **settings) as url:
         yield url
 
@@ -120,8 +133,14 @@ def real_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium named by $PRESTO_CHROMIUM or on the PATH; without one the browser tests fail, they never skip."""
-    path = os.environ.get("PRESTO_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    """Chromium named by $PRESTO_CHROMIUM or on the PATH; without one the browser tests fail, they
+    never skip.
+    """
+    path = (
+        os.environ.get("PRESTO_CHROMIUM")
+        or shutil.which("chromium")
+        or shutil.which("google-chrome")
+    )
     if not path:
         raise RuntimeError("no Chromium found: set PRESTO_CHROMIUM to its path")
     expect.set_options(timeout=PATIENCE)
@@ -142,7 +161,9 @@ def _watch(page: Page, trouble: list[str]) -> None:
     page.on("console", console)
     page.on("request", request)
     page.on("pageerror", lambda error: trouble.append(f"page error: {error}"))
-    page.on("dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+    page.on(
+        "dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss())
+    )
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -159,14 +180,18 @@ def first_tree(page: Page) -> None:
 
 
 def rest(page: Page) -> None:
-    """Wait until all rounds are here and all of the one on screen is drawn: until then a chart may be drawn anew."""
+    """Wait until all rounds are here and all of the one on screen is drawn: until then a chart may
+    be drawn anew.
+    """
     first_tree(page)
     page.wait_for_selector("#player .player:not(.loading, .drawing)")
 
 
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
-    """Open the page and wait for its rest; afterwards nothing may have warned, failed or left the machine."""
+    """Open the page and wait for its rest; afterwards nothing may have warned, failed or left the
+    machine.
+    """
     contexts: list[BrowserContext] = []
     trouble: list[str] = []
     tolerated: list[str] = []  # parts of console messages that a test provokes
@@ -178,7 +203,9 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         wait: Callable[[Page], object] = rest,
         **settings: object,
     ) -> Page:
-        contexts.append(browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings}))  # type: ignore[arg-type]
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1366, "height": 768}, **settings})
+        )  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)
         _watch(page, trouble)

@@ -1,4 +1,5 @@
-"""The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE`` seconds.
+"""The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE``
+seconds.
 
 While the file ``HOLD`` exists a run waits after its fourth round.
 """
@@ -24,7 +25,7 @@ CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
 
 
 def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
-    """A double of ``presto.runs.stream``."""
+    """A double of ``presto.runs.runner.stream``."""
     if prompt == "context":
         raise ValueError("the prompt has 9,000 tokens, the context holds 8,192")
     if prompt == "crash":
@@ -36,7 +37,9 @@ def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Itera
     try:
         for count in range(len(whole.rounds) + 1):
             done = count == len(whole.rounds)
-            yield replace(whole, rounds=whole.rounds[:count], finish=whole.finish if done else "stopped")
+            yield replace(
+                whole, rounds=whole.rounds[:count], finish=whole.finish if done else "stopped"
+            )
             time.sleep(PACE)
             while count == HELD and HOLD and os.path.exists(HOLD):
                 time.sleep(0.01)
@@ -47,15 +50,15 @@ def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Itera
 
 
 def double() -> types.ModuleType:
-    """What stands where the app imports ``presto.runs``."""
-    runs = types.ModuleType("presto.runs")
+    """What stands where the app imports ``presto.runs.runner``."""
+    runs = types.ModuleType("presto.runs.runner")
     runs.stream = stream  # type: ignore[attr-defined]
     runs.prepare = runs.forget = lambda *_: None  # type: ignore[attr-defined]
     return runs
 
 
 if __name__ == "__main__":
-    sys.modules["presto.runs"] = double()
+    sys.modules["presto.runs.runner"] = double()
     import app
 
     app.main()

@@ -1,4 +1,6 @@
-"""Accessibility: axe-core finds nothing serious in our own markup, light, dark and on a phone, on every page."""
+"""Accessibility: axe-core finds nothing serious in our own markup, light, dark and on a phone, on
+every page.
+"""
 
 from collections.abc import Callable
 
@@ -14,11 +16,15 @@ def serious(page: Page, part: str) -> list[str]:
     """Serious and critical findings in ``part`` of the page."""
     found = Axe().run(page, context={"include": [[part]]}).response["violations"]
     return [
-        f"{one['id']}: {one['nodes'][0]['html'][:120]}" for one in found if one["impact"] in ("serious", "critical")
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
     ]
 
 
-@pytest.mark.parametrize("settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}]
+)
 def test_explore_has_no_serious_finding(visit: Visit, settings: dict[str, object]) -> None:
     page = visit(**settings)
     page.locator("#player tr[data-node='3'] button").click()

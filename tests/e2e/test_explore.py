@@ -1,4 +1,6 @@
-"""What surrounds the tree: views of the scores, ranks by either score, the formula, links and files to take away."""
+"""What surrounds the tree: views of the scores, ranks by either score, the formula, links and files
+to take away.
+"""
 
 import csv
 import json
@@ -23,7 +25,9 @@ def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) 
     chart = page.locator('#player [data-part="scores"]')
     page.get_by_role("tab", name="Prediction").click()
     remark = page.locator('[data-part="remark"]').inner_text()
-    expect(chart).to_have_attribute("aria-label", re.compile(f"^Path score of every node.*{re.escape(remark)}$"))
+    expect(chart).to_have_attribute(
+        "aria-label", re.compile(f"^Path score of every node.*{re.escape(remark)}$")
+    )
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("tab", name="Marginals")).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowRight")
@@ -32,7 +36,9 @@ def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) 
     expect(page.locator('[data-part="scores"] .trace.bars .point')).to_have_count(len(bars.x))
     assert page.locator('#player [data-part="where"]').inner_text() == "round 1 / 6"
     page.keyboard.press("ArrowRight")
-    expect(chart).to_contain_text("Known when the run is over")  # a synthetic run has no n-gram table to replay with
+    expect(chart).to_contain_text(
+        "Known when the run is over"
+    )  # a synthetic run has no n-gram table to replay with
 
 
 def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
@@ -69,7 +75,9 @@ def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:
         assert len(found) == len(tree.tokens)
         assert set(found) == {"square", "circle-open"}  # no verdict yet, nor a bonus
     assert {"circle", "star"} <= set(marks("verify"))
-    expect(page.get_by_role("tab", name="Why it stopped")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Why it stopped")).to_have_attribute(
+        "aria-selected", "true"
+    )
     page.keyboard.press("ArrowRight")
     expect(pressed).to_contain_text("commit")
 
@@ -98,7 +106,9 @@ def test_the_copied_link_names_what_is_on_screen(visit: Visit) -> None:
     assert page.evaluate("navigator.clipboard.readText()").endswith("/?run=Usual&round=2")
 
 
-def test_a_shared_prompt_fills_the_page_and_waits_for_run(visit: Visit, address: str, browser: object) -> None:
+def test_a_shared_prompt_fills_the_page_and_waits_for_run(
+    visit: Visit, address: str, browser: object
+) -> None:
     page = visit()
     page.goto(f"{address}/?prompt=hello+there&system=smollm2-gated&budget=64")
     expect(page.get_by_label("Prompt", exact=True)).to_have_value("hello there")
@@ -156,7 +166,9 @@ def test_a_saved_run_is_opened_and_a_broken_file_refused(visit: Visit, tmp_path:
     expect(page.locator('#player [data-part="where"]')).to_have_text("round 1 / 14")
     (tmp_path / "bad.json.gz").write_bytes(b"nothing compressed")
     files.set_input_files(tmp_path / "bad.json.gz")
-    expect(page.locator('#player [data-part="message"]')).to_contain_text("bad.json.gz cannot be read")
+    expect(page.locator('#player [data-part="message"]')).to_contain_text(
+        "bad.json.gz cannot be read"
+    )
 
 
 def test_embedded_the_player_stands_alone(visit: Visit, address: str) -> None:

@@ -31,7 +31,9 @@ def test_the_place_in_the_line_is_shown_and_a_full_line_is_refused_in_words(
     visit: Callable[..., Page], small: str
 ) -> None:
     client = Client(small, verbose=False)
-    page = visit(url=small, expected="status of 422")  # how Gradio answers a refusal; browsers log it
+    page = visit(
+        url=small, expected="status of 422"
+    )  # how Gradio answers a refusal; browsers log it
 
     def submit(status: Status) -> None:
         job = client.submit("hello", "presto", "", {}, api_name="/decode")

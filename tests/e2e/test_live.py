@@ -41,7 +41,9 @@ def test_a_run_streams_follows_and_ends_with_the_speedup(visit: Visit) -> None:
     expect(page.locator('[data-part="message"]')).to_be_hidden()
 
 
-def test_a_reader_who_steps_back_stays_there_while_rounds_arrive(visit: Visit, release: Release) -> None:
+def test_a_reader_who_steps_back_stays_there_while_rounds_arrive(
+    visit: Visit, release: Release
+) -> None:
     page = visit()
     run(page, "hello")
     expect(page.locator('[data-part="where"]')).to_have_text(HELD)
@@ -97,9 +99,12 @@ def test_blank_prompts_are_refused_in_words(visit: Visit, prompt: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prompt", "sentence"), [("context", "The prompt has 9,000 tokens"), ("crash", "The run failed")]
+    ("prompt", "sentence"),
+    [("context", "The prompt has 9,000 tokens"), ("crash", "The run failed")],
 )
-def test_a_failing_run_says_why_and_can_be_repeated(visit: Visit, prompt: str, sentence: str) -> None:
+def test_a_failing_run_says_why_and_can_be_repeated(
+    visit: Visit, prompt: str, sentence: str
+) -> None:
     page = visit()
     run(page, prompt)
     expect(page.locator('[data-part="message"]')).to_contain_text(sentence)
@@ -112,7 +117,9 @@ def test_a_preset_fills_the_prompt(visit: Visit) -> None:
     page = visit()
     page.get_by_label("Preset prompt").click()
     page.get_by_role("option", name="Whitespace").click()
-    expect(page.get_by_label("Prompt", exact=True)).to_have_value("def f(x):\n\n    return x\t# explain this function")
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value(
+        "def f(x):\n\n    return x\t# explain this function"
+    )
 
 
 def test_a_hostile_live_run_executes_nothing(visit: Visit) -> None:
@@ -156,11 +163,15 @@ def test_a_run_given_up_in_the_line_never_starts(
     expect(page.get_by_text("queue:")).to_have_count(0)
     settled(page)
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
-    expect(page.locator('[data-part="where"]')).to_have_text("round 1 / 6" if turn_away == "Stop" else "round 1 / 3")
+    expect(page.locator('[data-part="where"]')).to_have_text(
+        "round 1 / 6" if turn_away == "Stop" else "round 1 / 3"
+    )
     assert closed_log.read_text() == "presto 8\n"  # the other visitor's run
 
 
-def test_leaving_the_page_frees_the_worker(visit: Visit, closed_log: Path, release: Release) -> None:
+def test_leaving_the_page_frees_the_worker(
+    visit: Visit, closed_log: Path, release: Release
+) -> None:
     page = visit()
     run(page, "hello")
     expect(page.locator('[data-part="where"]')).to_have_text(HELD)
@@ -213,7 +224,9 @@ def test_inside_an_iframe_the_tree_is_drawn_and_steps(visit: Visit, address: str
     expect(frame.locator('#player [data-part="where"]')).to_have_text("round 2 / 6")
 
 
-def test_rendered_on_the_server_the_page_works_all_the_same(visit: Visit, rendered_address: str, address: str) -> None:
+def test_rendered_on_the_server_the_page_works_all_the_same(
+    visit: Visit, rendered_address: str, address: str
+) -> None:
     def is_rendered(url: str) -> bool:
         with urllib.request.urlopen(url) as page:
             return b"__sveltekit" in page.read()

@@ -1,4 +1,6 @@
-"""Many visitors at once: a small load test, with a double for decoding (``python -m tests.load`` is the large one)."""
+"""Many visitors at once: a small load test, with a double for decoding (``python -m tests.load`` is
+the large one).
+"""
 
 import gzip
 from pathlib import Path

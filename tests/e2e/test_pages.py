@@ -58,7 +58,9 @@ def test_lanes_are_really_run_one_after_another(visit: Visit) -> None:
     expect(page.locator("#compare .lane").last).to_contain_text("over the first lane")
 
 
-def test_choosing_a_recorded_run_ends_the_comparison(visit: Visit, release: Callable[[], None]) -> None:
+def test_choosing_a_recorded_run_ends_the_comparison(
+    visit: Visit, release: Callable[[], None]
+) -> None:
     page = open_page(visit, "Compare")
     ask = page.locator("#ask-lanes")
     prompt = ask.get_by_label("Prompt", exact=True)
@@ -98,4 +100,6 @@ def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None
     assert len(set(paints)) == len(RESULT["methods"])
     page.get_by_label("Result file").fill('{"where": 7}')
     page.get_by_role("button", name="Show").click()
-    expect(page.locator('#bench [data-part="message"]')).to_contain_text("Not a valid benchmark result")
+    expect(page.locator('#bench [data-part="message"]')).to_contain_text(
+        "Not a valid benchmark result"
+    )

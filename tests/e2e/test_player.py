@@ -1,4 +1,6 @@
-"""The player on recorded runs: first sight, stepping, pinning, hostile text, phones, dark mode, size."""
+"""The player on recorded runs: first sight, stepping, pinning, hostile text, phones, dark mode,
+size.
+"""
 
 import re
 from collections.abc import Callable
@@ -8,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from presto.records import Trace
-from presto.tree import verdicts
+from presto.records.tree import verdicts
 from tests import synthetic
 from tests.e2e.conftest import first_tree, rest
 from viz.nodes import round_sentence
@@ -32,11 +34,13 @@ def click_node(page: Page, node: int) -> None:
     rest(page)
     x, y = page.evaluate(
         """(node) => {
-            const box = document.querySelector('[data-part="tree"]'), frame = box.getBoundingClientRect();
+            const box = document.querySelector('[data-part="tree"]');
+            const frame = box.getBoundingClientRect();
             for (const trace of box.data) {
                 const i = (trace.ids ?? []).indexOf(String(node));
                 if (i < 0) continue;
-                const { xaxis, yaxis } = box._fullLayout, at = (axis, value) => axis._offset + axis.d2p(value);
+                const { xaxis, yaxis } = box._fullLayout;
+                const at = (axis, value) => axis._offset + axis.d2p(value);
                 return [frame.x + at(xaxis, trace.x[i]), frame.y + at(yaxis, trace.y[i])];
             }
         }""",
@@ -55,7 +59,9 @@ def test_a_recorded_tree_is_on_screen_with_its_badge_and_numbers(visit: Visit) -
         expect(numbers.get_by_text(name, exact=True)).to_be_visible()
     expect(page.locator('[data-part="place"]')).to_contain_text("cpu · float32 · template: chat")
     for part in ("tree", "scores", "speedup"):
-        expect(page.locator(f'[data-part="{part}"]')).to_have_attribute("aria-label", re.compile(".{20,}"))
+        expect(page.locator(f'[data-part="{part}"]')).to_have_attribute(
+            "aria-label", re.compile(".{20,}")
+        )
         assert page.locator(f'[data-part="{part}"]').bounding_box()["y"] < 768  # type: ignore[index]
 
 
@@ -105,7 +111,10 @@ def test_a_click_after_stepping_pins_the_node_of_the_round_on_screen(visit: Visi
     click_node(page, node)
     details = page.locator('[data-part="details"]')
     expect(details).to_contain_text("rejected: the target chose another token here")
-    facts = {f.locator("dt").inner_text(): f.locator("dd").inner_text() for f in details.locator(".fact").all()}
+    facts = {
+        f.locator("dt").inner_text(): f.locator("dd").inner_text()
+        for f in details.locator(".fact").all()
+    }
     assert facts["token id"] == str(tree.tokens[node])
     assert facts["log q"] == f"{tree.log_q[node]:.2f}".replace("-", "−")
     assert facts["path score, aligned"].startswith(f"{tree.aligned[node]:.2f}".replace("-", "−"))
@@ -136,7 +145,9 @@ def test_a_chip_of_the_text_leads_to_its_round_and_node(visit: Visit) -> None:
     page.keyboard.press("End")
     page.locator('.text .chip.bonus[data-round="1"]').click()
     assert where(page) == "round 2 / 6"
-    expect(page.locator('[data-part="details"] .verdict')).to_have_text("bonus: the target's own token")
+    expect(page.locator('[data-part="details"] .verdict')).to_have_text(
+        "bonus: the target's own token"
+    )
 
 
 def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> None:
@@ -160,8 +171,12 @@ def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> N
     assert not any("&" in label and "&lt;" not in label for label in labels)
 
 
-@pytest.mark.parametrize("view", ["Ranks", "Prediction", "Marginals", "Why it stopped", "Other scorers"])
-def test_hostile_tokens_stay_text_in_every_view_of_the_scores(visit: Visit, address: str, view: str) -> None:
+@pytest.mark.parametrize(
+    "view", ["Ranks", "Prediction", "Marginals", "Why it stopped", "Other scorers"]
+)
+def test_hostile_tokens_stay_text_in_every_view_of_the_scores(
+    visit: Visit, address: str, view: str
+) -> None:
     page = visit(url=f"{address}/?run=Hostile&round=1")
     page.get_by_role("tab", name=view).click()
     chart = page.locator('#player [data-part="scores"]')
@@ -178,7 +193,9 @@ def test_hostile_tokens_stay_text_in_every_view_of_the_scores(visit: Visit, addr
     assert chart.locator("img, script, a").count() == 0
 
 
-def test_the_formula_and_the_table_to_take_away_keep_hostile_tokens_as_text(visit: Visit, address: str) -> None:
+def test_the_formula_and_the_table_to_take_away_keep_hostile_tokens_as_text(
+    visit: Visit, address: str
+) -> None:
     page = visit(url=f"{address}/?run=Hostile&round=1")
     page.get_by_text("Share, save, open").click()
     with page.expect_download() as download:
@@ -208,7 +225,9 @@ def test_a_phone_needs_no_horizontal_scroll(visit: Visit, width: int) -> None:
                            "(document.querySelector('[data-part=\"tree\"]').layout)")  # fmt: skip
     assert ranges[1][0] < 0  # the root is on top, the depth runs down
     expect(page.locator(".player tbody tr")).to_have_count(len(USUAL.rounds[0].tree.tokens) + 1)
-    assert page.locator(".player .scroll").evaluate("(e) => e.offsetHeight") > 300  # though it is far out of sight
+    assert (
+        page.locator(".player .scroll").evaluate("(e) => e.offsetHeight") > 300
+    )  # though it is far out of sight
 
 
 def test_dark_mode_swaps_every_colour(visit: Visit) -> None:
@@ -216,7 +235,9 @@ def test_dark_mode_swaps_every_colour(visit: Visit) -> None:
     label = page.locator('[data-part="tree"] .textpoint text').first
     fill = label.evaluate("(e) => getComputedStyle(e).fill")
     assert max(map(int, re.findall(r"\d+", fill)[:3])) > 130
-    panel = page.locator(".player .panel").first.evaluate("(e) => getComputedStyle(e).backgroundColor")
+    panel = page.locator(".player .panel").first.evaluate(
+        "(e) => getComputedStyle(e).backgroundColor"
+    )
     assert max(map(int, re.findall(r"\d+", panel)[:3])) < 60
 
 
@@ -240,7 +261,10 @@ def test_the_page_turns_dark_and_large_by_its_own_buttons(visit: Visit) -> None:
 def still_loading(visit: Visit) -> tuple[Page, Callable[[], None]]:
     """The page with the rounds it carries itself, and what lets the others come."""
     asked: list[Route] = []
-    page = visit(prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)), wait=first_tree)
+    page = visit(
+        prepare=lambda page: page.route("**/queue/join*", lambda route: asked.append(route)),
+        wait=first_tree,
+    )
 
     def load() -> None:
         for route in asked:
@@ -253,7 +277,9 @@ def test_a_round_that_is_still_loading_is_shown_as_soon_as_it_is_here(visit: Vis
     page, load = still_loading(visit)
     assert where(page) == "round 1 / 6"
     page.keyboard.press("ArrowRight")
-    expect(page.locator('[data-part="where"]')).to_have_text("round 2 / 6")  # the page itself carries two
+    expect(page.locator('[data-part="where"]')).to_have_text(
+        "round 2 / 6"
+    )  # the page itself carries two
     page.keyboard.press("End")
     assert where(page) == "round 2 / 6"
     load()
@@ -291,11 +317,20 @@ def test_a_step_shows_the_new_tree_at_once_and_alive_soon_after(visit: Visit) ->
             let marks = 0;
             const { fillText, stroke } = CanvasRenderingContext2D.prototype;
             Object.assign(CanvasRenderingContext2D.prototype, {
-                fillText(text, ...at) { words.push(text.trim()); fillText.call(this, text, ...at); },
-                stroke(...outline) { marks += outline.length; stroke.apply(this, outline); }, // lines have no outline
+                fillText(text, ...at) {
+                    words.push(text.trim());
+                    fillText.call(this, text, ...at);
+                },
+                stroke(...outline) { // lines have no outline
+                    marks += outline.length;
+                    stroke.apply(this, outline);
+                },
             });
-            document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
-            const inked = sketch.getContext("2d").getImageData(0, 0, sketch.width, sketch.height).data.some(Boolean);
+            const right = new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true });
+            document.body.dispatchEvent(right);
+            const { width, height } = sketch;
+            const inked =
+                sketch.getContext("2d").getImageData(0, 0, width, height).data.some(Boolean);
             return [!sketch.hidden && inked, marks, words];
         }"""
     )
@@ -315,6 +350,9 @@ def test_held_down_the_arrow_key_leaves_the_last_round_drawn(visit: Visit) -> No
     label = page.locator('[data-part="tree"]').get_attribute("aria-label")
     assert label == f"Draft tree of round 5. {round_sentence(USUAL, 4)}"
     ids = page.evaluate(
-        """() => document.querySelector('[data-part="tree"]').data.flatMap((trace) => trace.ids ?? []).length"""
+        """() => {
+            const { data } = document.querySelector('[data-part="tree"]');
+            return data.flatMap((trace) => trace.ids ?? []).length;
+        }"""
     )
     assert ids == len(USUAL.rounds[4].tree.tokens) + 1

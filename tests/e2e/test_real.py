@@ -1,4 +1,6 @@
-"""The app as a visitor gets it: committed recordings at once, then a prompt really decoded by the embedded pair."""
+"""The app as a visitor gets it: committed recordings at once, then a prompt really decoded by the
+embedded pair.
+"""
 
 import json
 import re
@@ -13,7 +15,9 @@ from presto.records import trace_from_json
 pytestmark = [pytest.mark.browser, pytest.mark.weights]
 
 
-def test_recorded_first_then_a_prompt_is_really_decoded(visit: Callable[..., Page], real_address: str) -> None:
+def test_recorded_first_then_a_prompt_is_really_decoded(
+    visit: Callable[..., Page], real_address: str
+) -> None:
     page = visit(url=real_address)
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
     page.get_by_label("Prompt", exact=True).fill("Write one sentence about the sea.")

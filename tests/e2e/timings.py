@@ -1,8 +1,10 @@
-"""How fast the page is: ``python -m tests.e2e.timings`` prints medians and 95th percentiles on this machine.
+"""How fast the page is: ``python -m tests.e2e.timings`` prints medians and 95th percentiles on this
+machine.
 
-Synthetic runs of 32, 256 and 512 nodes per round in a headless Chromium. A step is timed from the key press until its
-handler has returned, until the new tree and text are painted, and until the other charts are too; the first tree from
-DOMContentLoaded until it is painted (still, at first) and until Plotly has drawn it.
+Synthetic runs of 32, 256 and 512 nodes per round in a headless Chromium. A step is timed from the
+key press until its handler has returned, until the new tree and text are painted, and until the
+other charts are too; the first tree from DOMContentLoaded until it is painted (still, at first) and
+until Plotly has drawn it.
 """
 
 import os
@@ -27,7 +29,8 @@ PAINTED = """window.painted = () => new Promise((done) => requestAnimationFrame(
 }));"""
 STEP = """async () => {
     const part = (name) => document.querySelector(`[data-part="${name}"]`);
-    const drawn = () => part("tree").getAttribute("aria-label"), mark = () => part("speedup").layout.shapes[1].x0;
+    const drawn = () => part("tree").getAttribute("aria-label");
+    const mark = () => part("speedup").layout.shapes[1].x0;
     const [before, round] = [drawn(), mark()];
     await new Promise((done) => setTimeout(done, 600)); // the table of the step before is built
     const began = performance.now();
@@ -40,7 +43,8 @@ STEP = """async () => {
     return [handled, tree, performance.now() - began];
 }"""
 FIRST = """async () => {
-    const ready = performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd, times = [];
+    const [navigation] = performance.getEntriesByType("navigation");
+    const ready = navigation.domContentLoadedEventEnd, times = [];
     for (const mark of ['[data-part="sketch"]:not([hidden])', '[data-part="tree"] svg']) {
         while (!document.querySelector(mark)) await painted();
         times.push(performance.now() - ready);
@@ -53,7 +57,9 @@ FIRST = """async () => {
 def opened(url: str) -> Iterator[Page]:
     """A fresh visitor's page, as large as a laptop's."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=os.environ["PRESTO_CHROMIUM"], args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=os.environ["PRESTO_CHROMIUM"], args=FLAGS
+        )
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         page.add_init_script(PAINTED)
         page.goto(url, wait_until="commit")
@@ -62,7 +68,9 @@ def opened(url: str) -> Iterator[Page]:
 
 
 def first_tree(url: str) -> tuple[float, ...]:
-    """Milliseconds from DOM ready to the first tree, still and alive, of a visitor with an empty cache."""
+    """Milliseconds from DOM ready to the first tree, still and alive, of a visitor with an empty
+    cache.
+    """
     with opened(url) as page:
         page.wait_for_load_state("domcontentloaded")
         still, alive = page.evaluate(FIRST)
@@ -70,7 +78,9 @@ def first_tree(url: str) -> tuple[float, ...]:
 
 
 def steps(url: str) -> list[tuple[float, ...]]:
-    """Milliseconds of every step: key handled, tree painted, all charts painted; the first two left out as warm-up."""
+    """Milliseconds of every step: key handled, tree painted, all charts painted; the first two left
+    out as warm-up.
+    """
     with opened(url) as page:
         page.evaluate(FIRST)
         rest(page)
@@ -82,7 +92,9 @@ def report(names: tuple[str, ...], rows: list[tuple[float, ...]]) -> None:
     for name, values in zip(names, zip(*rows, strict=True), strict=True):
         high = statistics.quantiles(values, n=20, method="inclusive")[-1]
         middle = statistics.median(values)
-        print(f"{name:28} median {middle:6.0f} ms   p95 {high:6.0f} ms   most {max(values):6.0f} ms")
+        print(
+            f"{name:28} median {middle:6.0f} ms   p95 {high:6.0f} ms   most {max(values):6.0f} ms"
+        )
 
 
 def main() -> None:
@@ -91,13 +103,17 @@ def main() -> None:
         runs = Path(folder, "runs")
         runs.mkdir()
         for size in SIZES:
-            made = synthetic.recording(f"Nodes {size}", seed=size, rounds=ROUNDS, budget=size, depth=15)
+            made = synthetic.recording(
+                f"Nodes {size}", seed=size, rounds=ROUNDS, budget=size, depth=15
+            )
             save(made, runs / f"{size:03}.json.gz")
         with served(SERVE, Path(folder, "log"), PRESTO_RUNS=str(runs)) as url:
             first_tree(url)
             report(("first tree", "first tree, alive"), [first_tree(url) for _ in range(VISITS)])
             for size in SIZES:
-                names = tuple(f"step, {size} nodes: {part}" for part in ("key handled", "tree", "all"))
+                names = tuple(
+                    f"step, {size} nodes: {part}" for part in ("key handled", "tree", "all")
+                )
                 report(names, steps(f"{url}/?run=Nodes+{size}&round=1"))
 
 

@@ -1,0 +1,1 @@
+"""The loop, the seam to models, the target's draw and its verdict."""

@@ -1,0 +1,187 @@
+"""The decoding loop: draft → score and search → verify → accept → commit, one ``Round`` at a time.
+
+Scores and search run on the host, everything else on the device. A greedy round crosses between
+them once each way for the draft (``marginals.read_draft``), the tree (``TargetSession.plan``) and
+the decision (``verify.follow``); what else goes to the device is the anchor and, unless they are
+the first ones, the accepted rows' numbers.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from presto.decoding.output import Output
+from presto.decoding.protocols import Draft, Session, System, TreeInput
+from presto.decoding.sampling import Sampler
+from presto.decoding.timing import Stopwatch, clock_of
+from presto.decoding.verify import Decision, follow, margin
+from presto.kernels.ngram import NgramModel
+from presto.kernels.search import build_tree
+from presto.records import Choice, DecodeConfig, Finish, Marginals, Round, Tree
+
+Pieces = Callable[[int], bytes]
+
+
+def check_fits(prompt_tokens: int, config: DecodeConfig, context: int) -> None:
+    """Refuse a prompt that leaves no room in the target's context, with both numbers."""
+    if prompt_tokens < 1:
+        raise ValueError("the prompt is empty: at least one token is needed")
+    if prompt_tokens + config.max_new_tokens > context:
+        raise ValueError(
+            f"the prompt has {prompt_tokens} tokens and max_new_tokens is {config.max_new_tokens}: "
+            "together "
+            f"{prompt_tokens + config.max_new_tokens}, but the target's context holds {context}"
+        )
+
+
+@dataclass
+class Run:
+    """One decoding run: the session, what has been emitted and the rules that end it."""
+
+    system: System
+    config: DecodeConfig
+    ngram: NgramModel
+    prompt_ids: tuple[int, ...]
+    output: Output
+    sampler: Sampler
+    session: Session
+
+    @classmethod
+    def begin(
+        cls,
+        system: System,
+        prompt_ids: Sequence[int],
+        config: DecodeConfig,
+        ngram: NgramModel | None = None,
+        pieces: Pieces | None = None,
+    ) -> "Run":
+        """Check the request and prefill the prompt; all work before the first round."""
+        check_fits(len(prompt_ids), config, system.context)
+        prompt = tuple(prompt_ids)
+        ngram = ngram or NgramModel(system.vocab, online=config.online_ngram, order=config.order)
+        ngram.extend(prompt)
+        tail = max(config.budget, config.draft_length) + 2
+        session = system.start(prompt, len(prompt) + config.max_new_tokens + tail)
+        output = Output(config, system.eos_ids, pieces)
+        return cls(system, config, ngram, prompt, output, Sampler.of(config), session)
+
+    @property
+    def finish(self) -> Finish | None:
+        return self.output.finish
+
+    @property
+    def text_ids(self) -> tuple[int, ...]:
+        """All committed tokens: the prompt and the output."""
+        return (*self.prompt_ids, *self.output.tokens)
+
+    def emit(self, tokens: Sequence[int]) -> tuple[int, ...]:
+        committed = self.output.emit(tokens)
+        self.ngram.extend(committed)
+        return committed
+
+    def draft(self) -> Draft:
+        # No deeper than the cap can use: a full path and its bonus token just reach it.
+        length = min(self.config.draft_length, self.system.max_draft, self.output.room - 1)
+        return self.session.draft(self.text_ids[-1], length, self.config.top_k)
+
+    def decide(self, plan: TreeInput, tree: Tree) -> Decision:
+        """Let the target verify the tree and walk it."""
+        return follow(self.session.verify(plan), plan, tree, len(self.text_ids), self.sampler)
+
+    def play(self) -> Round:
+        """One round of tree decoding."""
+        start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
+        with watch.stage("draft"):
+            draft = self.draft()
+            exact = None if draft.exact is None else self.sampler.pick(draft.exact, start)
+        committed = () if exact is None else self.emit([exact])
+        if exact is not None and self.finish is not None:
+            return _exact_only(start, exact, draft, committed, watch)
+        tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config)
+        watch.add("score", seconds.score)
+        watch.add("search", seconds.search)
+        with watch.stage("mask"):
+            plan = self.session.plan(tree)
+        with watch.stage("verify"):
+            decision = self.decide(plan, tree)
+        with watch.stage("commit"):
+            self.session.commit(decision.accepted)
+            committed += self.emit(
+                [*(tree.tokens[node] for node in decision.accepted), decision.choice.token]
+            )
+        return _record(start, exact, draft, tree, decision, committed, watch)
+
+    def step(self) -> Round:
+        """One token of plain autoregressive decoding, as a round with an empty tree."""
+        start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
+        tree = Tree(tokens=(self.text_ids[-1],))
+        with watch.stage("verify"):
+            plan = self.session.plan(tree)
+            decision = self.decide(plan, tree)
+        with watch.stage("commit"):
+            self.session.commit(())
+            committed = self.emit([decision.choice.token])
+        return _record(start, None, Draft(Marginals(), None, 0), tree, decision, committed, watch)
+
+    def rounds(self, method: Callable[["Run"], Round]) -> Iterator[Round]:
+        while self.finish is None:
+            yield method(self)
+
+
+def decode(
+    system: System,
+    prompt_ids: Sequence[int],
+    config: DecodeConfig,
+    ngram: NgramModel | None = None,
+    pieces: Pieces | None = None,
+) -> Iterator[Round]:
+    """Speculative decoding with any drafter, scorer and search; emits exactly what
+    ``autoregressive`` emits.
+
+    Raises ``ValueError`` before any model call if the prompt and cap do not fit the target's
+    context.
+    """
+    yield from Run.begin(system, prompt_ids, config, ngram, pieces).rounds(Run.play)
+
+
+def autoregressive(
+    system: System, prompt_ids: Sequence[int], config: DecodeConfig, pieces: Pieces | None = None
+) -> Iterator[Round]:
+    """The reference: one target forward per token, same sampling and stopping rules."""
+    yield from Run.begin(system, prompt_ids, config, None, pieces).rounds(Run.step)
+
+
+def _exact_only(
+    start: int, exact: int, draft: Draft, committed: tuple[int, ...], watch: Stopwatch
+) -> Round:
+    """A round that ended with the exact token of the drafting pass: nothing was left to verify."""
+    assert draft.exact is not None
+    decision = Decision((), Choice(exact), (0.0,), margin(draft.exact))
+    return _record(
+        start, exact, draft, Tree(tokens=(exact,)), decision, committed, watch, verified=False
+    )
+
+
+def _record(
+    start: int,
+    exact: int | None,
+    draft: Draft,
+    tree: Tree,
+    decision: Decision,
+    committed: tuple[int, ...],
+    watch: Stopwatch,
+    verified: bool = True,
+) -> Round:
+    exact_margin = [] if draft.exact is None else [margin(draft.exact)]
+    return Round(
+        start=start,
+        exact=exact,
+        marginals=draft.marginals,
+        tree=tree,
+        log_p=decision.log_p,
+        accepted=decision.accepted,
+        choice=decision.choice,
+        committed=committed,
+        margin=min([decision.margin, *exact_margin]),
+        forwards=draft.forwards + verified,
+        seconds=watch.stages(),
+    )

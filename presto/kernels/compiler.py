@@ -1,0 +1,63 @@
+"""The one door to numba: compiled functions, their cache on disk and a clock they can read.
+
+numba keys a cached function on its own file only and misses an edit in a file that it calls into,
+so the cache folder is named after the contents of every file with compiled code.
+"""
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import types
+
+F = TypeVar("F", bound=Callable[..., Any])
+SOURCES = sorted(
+    path
+    for path in Path(__file__).parent.glob("*.py")
+    if b"import kernel" in path.read_bytes() or path == Path(__file__)
+)
+
+
+def _cache_folder() -> Path:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in SOURCES:
+        digest.update(path.read_bytes())
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return (
+        Path(os.environ.get("PRESTO_CACHE") or Path(base) / "presto")
+        / f"kernels-{digest.hexdigest()[:12]}"
+    )
+
+
+if not numba.config.CACHE_DIR:
+    numba.config.CACHE_DIR = str(_cache_folder())
+
+
+def kernel(function: F) -> F:
+    """Compile ``function`` to machine code on its first call in this cache folder."""
+    compiled: F = numba.njit(cache=True)(function)
+    return compiled
+
+
+_MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 0)
+_POSIX = sys.platform != "win32"
+_clock_gettime: Any = types.ExternalFunction(
+    "clock_gettime", types.int32(types.int32, types.voidptr)
+)
+
+
+@kernel
+def seconds(scratch: np.ndarray) -> float:
+    """A monotonic clock for compiled code; ``scratch`` is ``int64 [2]``. 0 where the system has no
+    POSIX clock.
+    """
+    if not _POSIX:
+        return 0.0
+    _clock_gettime(_MONOTONIC, scratch.ctypes.data)
+    return float(scratch[0] + scratch[1] * 1e-9)

@@ -1,0 +1,230 @@
+"""Compiled n-gram counts: how often a token followed a context, and what a Witten-Bell model makes
+of that.
+
+Counts live in two places that every look-up adds. The *static* part is a trie in sorted flat
+arrays, read-only and shared by all runs: the successors of token ``a`` are
+``bi_token[bi_start[a]:bi_start[a + 1]]``, those of the pair at index ``i`` are
+``tri_token[tri_start[i]:tri_start[i + 1]]``. The *online* part is the same trie as a hash table
+with open addressing: the key of a token string is its number in base ``vocab + 1`` with digits
+``token + 1``.
+
+A context has a *total* (count of its continuations) and an *escape* (Witten-Bell: the number of its
+distinct continuations; where a table was pruned, also the count of what was dropped).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from presto.kernels.compiler import kernel
+
+COUNT, TOTAL, ESCAPE = 0, 1, 2  # columns of Counts.online
+EMPTY = -1  # a free slot of Counts.keys
+_MIX = -7046029254386353131  # 2^64 / golden ratio, odd, as a signed number: Fibonacci hashing
+
+
+Known = tuple[int, int]  # total and escape of a context in the static part
+Successors = tuple[
+    np.ndarray, np.ndarray, int, int
+]  # tokens, their counts, and the range that follows a context
+
+
+class Counts(NamedTuple):
+    """Everything a compiled look-up reads. N2, N3: stored pairs and triples; C: slots of the hash
+    table.
+    """
+
+    vocab: int
+    order: int
+    total: int  # of the empty context
+    escape: int
+    uni_count: np.ndarray  # [vocab]
+    uni_total: np.ndarray  # [vocab] as a context
+    uni_escape: np.ndarray  # [vocab]
+    bi_start: np.ndarray  # [vocab + 1]
+    bi_token: np.ndarray  # [N2]
+    bi_count: np.ndarray  # [N2]
+    bi_total: np.ndarray  # [N2] as a context
+    bi_escape: np.ndarray  # [N2]
+    tri_start: np.ndarray  # [N2 + 1]
+    tri_token: np.ndarray  # [N3]
+    tri_count: np.ndarray  # [N3]
+    keys: np.ndarray  # [C], C a power of two; key 0 is the empty context
+    online: (
+        np.ndarray
+    )  # [C, 3]: COUNT as a token string; TOTAL and ESCAPE as a context, beyond the static ones
+
+
+def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
+    """Token ids as an array; ``ValueError`` if one lies outside the vocabulary (compiled code
+    checks no bounds).
+    """
+    ids = np.asarray(tokens, dtype=np.int64)
+    if ids.size and not (ids.min() >= 0 and ids.max() < vocab):
+        raise ValueError(f"tokens must lie in 0..{vocab - 1}, got {ids.min()}..{ids.max()}")
+    return ids
+
+
+@kernel
+def slot_of(keys: np.ndarray, key: int) -> int:
+    """The slot that holds ``key``, or the free one where it belongs."""
+    mask = keys.size - 1
+    slot = ((key * _MIX) >> 32) & mask
+    while keys[slot] != key and keys[slot] != EMPTY:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@kernel
+def _find(tokens: np.ndarray, low: int, high: int, token: int) -> int:
+    """Index of ``token`` in the sorted ``tokens[low:high]``, or -1."""
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if tokens[middle] < token:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and tokens[low] == token else -1
+
+
+@kernel
+def _find_pair(counts: Counts, first: int, second: int) -> int:
+    return _find(counts.bi_token, counts.bi_start[first], counts.bi_start[first + 1], second)
+
+
+@kernel
+def unigrams(counts: Counts, tokens: np.ndarray, out: np.ndarray) -> None:
+    """``out[i] = p(tokens[i])``: Witten-Bell over unigram and uniform."""
+    root = counts.online[slot_of(counts.keys, 0)]
+    escape = counts.escape + root[ESCAPE]
+    mass = counts.total + root[TOTAL] + escape
+    for i in range(tokens.size):
+        out[i] = 1.0 / counts.vocab
+        if mass > 0:
+            count = (
+                counts.uni_count[tokens[i]]
+                + counts.online[slot_of(counts.keys, tokens[i] + 1), COUNT]
+            )
+            out[i] = (count + escape * out[i]) / mass
+
+
+@kernel
+def _refine(
+    counts: Counts, known: Known, key: int, after: Successors, tokens: np.ndarray, out: np.ndarray
+) -> None:
+    """One Witten-Bell level, in place (Bell, Cleary and Witten 1990): p_n = (c + escape·p_{n-1}) /
+    (total + escape).
+
+    ``known`` and ``after`` are the static side of the context, ``key`` is its key online.
+    """
+    node = counts.online[slot_of(counts.keys, key)]
+    escape = known[1] + node[ESCAPE]
+    mass = known[0] + node[TOTAL] + escape
+    if mass == 0:
+        return
+    successors, count_of, start, end = after
+    for i in range(tokens.size):
+        index = _find(successors, start, end, tokens[i])
+        count = count_of[index] if index >= 0 else 0
+        if node[TOTAL] > 0:
+            count += counts.online[
+                slot_of(counts.keys, key * (counts.vocab + 1) + tokens[i] + 1), COUNT
+            ]
+        out[i] = (count + escape * out[i]) / mass
+
+
+@kernel
+def bigrams(counts: Counts, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+    """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``; -1 stands for "no such
+    token".
+    """
+    start, end, known = 0, 0, (0, 0)
+    if last >= 0:
+        start, end = counts.bi_start[last], counts.bi_start[last + 1]
+        known = counts.uni_total[last], counts.uni_escape[last]
+        _refine(
+            counts, known, last + 1, (counts.bi_token, counts.bi_count, start, end), tokens, out
+        )
+
+
+@kernel
+def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+    """Turn ``out[i] = p(tokens[i] | last)`` into ``p(tokens[i] | first, last)`` in a model of order
+    3.
+    """
+    if counts.order < 3 or first < 0:
+        return
+    start, end, known = 0, 0, (0, 0)
+    pair = _find_pair(counts, first, last)
+    if pair >= 0:
+        start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
+        known = counts.bi_total[pair], counts.bi_escape[pair]
+    key = (first + 1) * (counts.vocab + 1) + last + 1
+    _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
+
+
+@kernel
+def has_trigrams(counts: Counts, first: int, last: int) -> bool:
+    """Whether ``trigrams`` changes anything after this pair."""
+    if counts.order < 3 or first < 0:
+        return False
+    key = (first + 1) * (counts.vocab + 1) + last + 1
+    if counts.online[slot_of(counts.keys, key), TOTAL] > 0:
+        return True
+    pair = _find_pair(counts, first, last)
+    return bool(pair >= 0 and counts.bi_escape[pair] > 0)
+
+
+@kernel
+def _add(counts: Counts, context: int, key: int, in_static: bool) -> int:
+    """Count one token string ``key`` that continues ``context``; returns how many slots it took."""
+    slot = slot_of(counts.keys, key)
+    taken = 1 if counts.keys[slot] == EMPTY else 0
+    counts.keys[slot] = key
+    parent = slot_of(counts.keys, context)
+    if counts.online[slot, COUNT] == 0 and not in_static:
+        counts.online[parent, ESCAPE] += 1
+    counts.online[slot, COUNT] += 1
+    counts.online[parent, TOTAL] += 1
+    return taken
+
+
+@kernel
+def observe(counts: Counts, first: int, last: int, tokens: np.ndarray) -> int:
+    """Count ``tokens`` after the context (first, last), in time O(tokens); returns how many slots
+    they took.
+    """
+    base = counts.vocab + 1
+    taken = 0
+    for token in tokens:
+        taken += _add(counts, 0, token + 1, counts.uni_count[token] > 0)
+        if last >= 0:
+            pair = _find_pair(counts, last, token)
+            taken += _add(counts, last + 1, (last + 1) * base + token + 1, pair >= 0)
+        if first >= 0:
+            pair = _find_pair(counts, first, last)
+            known = (
+                pair >= 0
+                and _find(
+                    counts.tri_token, counts.tri_start[pair], counts.tri_start[pair + 1], token
+                )
+                >= 0
+            )
+            context = (first + 1) * base + last + 1
+            taken += _add(counts, context, context * base + token + 1, known)
+        first, last = last, token
+    return taken
+
+
+@kernel
+def rehash(
+    keys: np.ndarray, online: np.ndarray, new_keys: np.ndarray, new_online: np.ndarray
+) -> None:
+    """Move every entry into the larger, empty table."""
+    for old in range(keys.size):
+        if keys[old] != EMPTY:
+            slot = slot_of(new_keys, keys[old])
+            new_keys[slot] = keys[old]
+            new_online[slot] = online[old]

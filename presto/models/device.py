@@ -1,0 +1,79 @@
+"""The one place that decides device and dtype."""
+
+import ctypes
+import os
+import platform
+
+import torch
+
+_M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of glibc's mallopt(3)
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def pick_device() -> torch.device:
+    """The first CUDA device if there is one, else the CPU."""
+    return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+
+
+def pick_dtype(name: str, device: torch.device) -> torch.dtype:
+    """``float32``, ``bfloat16`` or ``auto``: bfloat16 where the device multiplies it in hardware,
+    else float32.
+    """
+    if name in DTYPES:
+        return DTYPES[name]
+    if name != "auto":
+        raise ValueError(f"dtype must be one of auto, {', '.join(DTYPES)}; got {name!r}")
+    native = device.type == "cuda" or cpu_has_bfloat16()
+    return torch.bfloat16 if native else torch.float32
+
+
+def cpu_has_bfloat16() -> bool:
+    """Whether this CPU has bfloat16 dot products (AVX512-BF16 or AMX); elsewhere bfloat16 is
+    emulated and slow.
+    """
+    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
+    return bool(
+        capabilities.get("avx512_bf16") or capabilities.get("amx_bf16") or capabilities.get("bf16")
+    )
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def may_record(device: torch.device) -> bool:
+    """Whether passes may be recorded as CUDA graphs: asked for (``PRESTO_GRAPHS=1``), on CUDA, not
+    on ZeroGPU.
+
+    ZeroGPU forks a process per call and moves the weights: nothing recorded would be replayed.
+    """
+    return (
+        device.type == "cuda"
+        and os.environ.get("PRESTO_GRAPHS") == "1"
+        and not os.environ.get("SPACES_ZERO_GPU")
+    )
+
+
+def synchronise(device: torch.device) -> None:
+    """Wait for the work queued on ``device``."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def device_name(device: torch.device) -> str:
+    """What a person calls the device: the GPU's product name, or ``cpu``."""
+    return torch.cuda.get_device_name(device) if device.type == "cuda" else str(device)
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep freed buffers instead of returning them to the kernel, where each new use is a
+    page fault.
+
+    Tensors of megabytes come and go every layer; without this most of a training step on the CPU
+    goes into faults. Other C libraries are left as they are.
+    """
+    if platform.libc_ver()[0] != "glibc":
+        return
+    libc = ctypes.CDLL(None)
+    libc.mallopt(_M_MMAP_MAX, 0)
+    libc.mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)

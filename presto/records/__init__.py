@@ -1,0 +1,57 @@
+"""What a run leaves behind, and the numbers that follow from it. Plain data: no tensor, no
+model.
+"""
+
+from presto.records.config import STRICT, DecodeConfig, Scorer, Search, explain
+from presto.records.files import (
+    MAX_TRACE_BYTES,
+    load_recording,
+    load_trace,
+    recording_from_json,
+    save,
+    to_json,
+    trace_from_json,
+)
+from presto.records.trace import (
+    NGRAM,
+    Choice,
+    Finish,
+    Marginals,
+    Method,
+    Piece,
+    Recording,
+    Round,
+    Stages,
+    Trace,
+    Tree,
+    Verdict,
+    plain,
+)
+
+__all__ = [
+    "MAX_TRACE_BYTES",
+    "NGRAM",
+    "STRICT",
+    "Choice",
+    "DecodeConfig",
+    "Finish",
+    "Marginals",
+    "Method",
+    "Piece",
+    "Recording",
+    "Round",
+    "Scorer",
+    "Search",
+    "Stages",
+    "Trace",
+    "Tree",
+    "Verdict",
+    "explain",
+    "load_recording",
+    "load_trace",
+    "plain",
+    "recording_from_json",
+    "save",
+    "to_json",
+    "trace_from_json",
+]

@@ -1,0 +1,218 @@
+"""What a run leaves behind: frozen plain-data records.
+
+Nothing here knows a tensor. Numbers that follow from others (depth, rank, acceptance length,
+speed-up) are functions over these records (``presto.records.tree``, ``presto.records.measures``),
+never stored beside them.
+"""
+
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from presto.records.config import STRICT, DecodeConfig
+
+Method = Literal["ar", "linear", "blind", "presto"]
+Finish = Literal["eos", "stop", "length", "context", "stopped"]
+Verdict = Literal["root", "accepted", "rejected", "beyond"]
+Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
+TokenId = Annotated[int, Field(ge=0)]
+NGRAM = "ngram"  # the role of a static n-gram table in ``Trace.models``
+
+
+@dataclass(frozen=True, config=STRICT)
+class Marginals:
+    """The drafter's prefix-blind distributions: per drafted position its top-K tokens, likeliest
+    first.
+
+    ``token_ids`` and ``log_q`` are ``[D, K]``; ``log_q`` is normalised over the whole vocabulary
+    (natural logarithm).
+    """
+
+    token_ids: tuple[tuple[TokenId, ...], ...] = ()
+    log_q: tuple[tuple[float, ...], ...] = ()
+
+    @model_validator(mode="after")
+    def _rectangular(self) -> Self:
+        widths = {len(row) for row in (*self.token_ids, *self.log_q)}
+        if len(self.token_ids) != len(self.log_q) or len(widths) > 1:
+            raise ValueError("token_ids and log_q must both be [D, K]")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Tree:
+    """A draft tree as parallel arrays ``[N + 1]``. Node 0 is the anchor; node index = order of
+    expansion.
+
+    ``log_q`` and ``log_rho`` belong to the node itself, ``blind`` and ``aligned`` are path sums
+    from the root. ``rank[i]`` is the token's 0-based rank in its position's marginal. The root's
+    numbers are 0.
+    """
+
+    tokens: tuple[TokenId, ...]
+    parents: tuple[int, ...] = (-1,)
+    rank: tuple[int, ...] = (0,)
+    log_q: tuple[float, ...] = (0.0,)
+    log_rho: tuple[float, ...] = (0.0,)
+    blind: tuple[float, ...] = (0.0,)
+    aligned: tuple[float, ...] = (0.0,)
+
+    @model_validator(mode="after")
+    def _well_formed(self) -> Self:
+        lengths = {
+            len(part)
+            for part in (
+                self.tokens,
+                self.parents,
+                self.rank,
+                self.log_q,
+                self.log_rho,
+                self.blind,
+                self.aligned,
+            )
+        }
+        if lengths != {len(self.tokens)} or not self.tokens:
+            raise ValueError(f"the tree's arrays must have one length, got {sorted(lengths)}")
+        if self.parents[0] != -1:
+            raise ValueError(f"the root's parent must be -1, got {self.parents[0]}")
+        for i, parent in enumerate(self.parents[1:], start=1):
+            if not 0 <= parent < i:
+                raise ValueError(f"parent of node {i} must lie in 0..{i - 1}, got {parent}")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Stages:
+    """Seconds spent in each stage of a round."""
+
+    draft: float = 0.0
+    score: float = 0.0
+    search: float = 0.0
+    mask: float = 0.0
+    verify: float = 0.0
+    commit: float = 0.0
+
+
+@dataclass(frozen=True, config=STRICT)
+class Choice:
+    """The target's decision at the node where a round stopped: its pick, and its top tokens at
+    temperature 1.
+    """
+
+    token: TokenId
+    top_ids: tuple[TokenId, ...] = ()
+    top_probs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, config=STRICT)
+class Round:
+    """One draft-verify-commit cycle (an autoregressive step is a round with an empty tree).
+
+    ``start`` counts the tokens (prompt and output) committed before the round. ``exact`` is the
+    token that a self-speculative draft pass commits at once; it is then the tree's root, otherwise
+    the root is the last committed token. ``log_p [N + 1]`` is the target's log-probability of each
+    node at temperature 1 (root: 0). ``accepted`` lists the accepted nodes from the root down.
+    ``committed`` is what the round emitted: exact, accepted tokens and bonus, cut at EOS, stop
+    string or token cap. ``forwards`` counts passes of the target, those that drafted included.
+    ``margin`` is the smallest gap between the target's two best logits along the path: near 0 means
+    a tie.
+    """
+
+    start: int
+    exact: TokenId | None
+    marginals: Marginals
+    tree: Tree
+    log_p: tuple[float, ...]
+    accepted: tuple[int, ...]
+    choice: Choice
+    committed: tuple[TokenId, ...]
+    margin: float
+    forwards: int
+    seconds: Stages
+
+    def tokens(self) -> set[int]:
+        """All token ids the round mentions."""
+        named = {*self.tree.tokens, *self.committed, self.choice.token, *self.choice.top_ids}
+        return named.union(*self.marginals.token_ids)
+
+    @model_validator(mode="after")
+    def _path_in_tree(self) -> Self:
+        nodes = len(self.tree.tokens)
+        if len(self.log_p) != nodes:
+            raise ValueError(f"log_p must have {nodes} entries, got {len(self.log_p)}")
+        parent = 0
+        for node in self.accepted:
+            if not 0 < node < nodes or self.tree.parents[node] != parent:
+                raise ValueError(
+                    f"accepted must be a path from the root, got {list(self.accepted)}"
+                )
+            parent = node
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Trace:
+    """A whole run with everything needed to show, check and replay it."""
+
+    system: str  # name of the pair in the registry
+    mode: str  # how the pair drafts: "gated", "linear", "quadratic"
+    method: Method
+    config: DecodeConfig
+    device: str
+    dtype: str
+    template: str  # how the prompt was put: "chat", "chat, thinking off"
+    prompt: str
+    prompt_ids: tuple[TokenId, ...]
+    rounds: tuple[Round, ...]
+    pieces: dict[int, Piece]  # every token id that occurs anywhere in the trace
+    finish: Finish
+    prefill_seconds: float = 0.0
+    models: dict[str, str] = Field(
+        default_factory=dict
+    )  # role → source: a hub repository with its revision, a file
+    versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
+    created: str = ""
+    schema_version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        """Rounds follow each other without a gap; with pieces given, every token to be shown has
+        one.
+        """
+        count = len(self.prompt_ids)
+        for number, round_ in enumerate(self.rounds):
+            if round_.start != count:
+                raise ValueError(f"start of round {number} must be {count}, got {round_.start}")
+            count += len(round_.committed)
+        shown = set(self.prompt_ids).union(*(round_.tokens() for round_ in self.rounds))
+        missing = shown - self.pieces.keys()
+        if missing:
+            raise ValueError(f"token {min(missing)} has no piece")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
+class Recording:
+    """Runs of several methods on one prompt and seed, shown side by side; what ``presto record``
+    writes.
+    """
+
+    title: str
+    note: str
+    traces: Annotated[tuple[Trace, ...], Field(min_length=1)]
+    schema_version: Literal[1] = 1
+
+    @model_validator(mode="after")
+    def _one_prompt(self) -> Self:
+        if len({trace.prompt_ids for trace in self.traces}) > 1:
+            raise ValueError("all traces of a recording must have the same prompt_ids")
+        return self
+
+
+def plain(value: float) -> float:
+    """A log-probability as stored: five decimals, finite. Rounding before the search keeps replays
+    exact.
+    """
+    return round(float(np.clip(value, -1e4, 1e4)), 5)

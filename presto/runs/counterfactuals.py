@@ -1,0 +1,201 @@
+"""Every round's counterfactual: what other settings would have committed at the very states a
+recorded run was in.
+
+Exact and without a model (see ``presto.runs.replay``): trees are rebuilt from the recorded
+marginals, with an n-gram model that has seen what the run's own had seen, and followed along the
+text that the run went on to emit.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from presto.kernels.ngram import NgramModel, NgramTable
+from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
+from presto.records.measures import len_committed, output_ids
+from presto.runs.replay import counterfactual
+
+Changes = Mapping[str, Any]  # fields of ``DecodeConfig`` that a rival sets otherwise than the run
+RIVALS: dict[str, dict[str, Any]] = {
+    "linear": {"scorer": "blind", "search": "linear"},
+    "blind": {"scorer": "blind"},
+    "product": {"scorer": "product", "lam": 0.5, "normalised": True},
+    "pmi": {"scorer": "pmi", "lam": 0.7, "normalised": True},
+    "mixture": {"scorer": "mixture", "lam": 1.0, "normalised": True},
+    "dart": {
+        "scorer": "dart",
+        "normalised": False,
+        "search": "beam",
+        "beam_width": 20,
+        "top_k": 25,
+    },
+}
+OWN = "this run"  # the run's own settings where no rival has them
+# What may differ. The other settings shape the text, the marginals (bidirectional: they depend on
+# the draft's length) or the n-gram counts.
+_FREE = frozenset(
+    (
+        "scorer",
+        "normalised",
+        "search",
+        "lam",
+        "order",
+        "budget",
+        "top_k",
+        "beam_width",
+        "correct_first",
+        "sampled_draft",
+    )
+)
+
+
+class Rival(NamedTuple):
+    """What one setting would have made of a round's state. ``accepted`` are nodes of its ``tree``,
+    root excluded.
+
+    ``committed`` counts tokens: exact token (if any), accepted ones and bonus, cut at the end of
+    the run's text. ``own``: these are the run's own settings.
+    """
+
+    name: str
+    tree: Tree
+    accepted: tuple[int, ...]
+    committed: int
+    own: bool = False
+
+
+def lineup(config: DecodeConfig, rivals: Mapping[str, Changes] = RIVALS) -> dict[str, DecodeConfig]:
+    """The settings compared in a run of ``config``; exactly one has the run's own, put first as
+    ``OWN`` if need be.
+
+    A rival that names no search keeps the run's own, best-first where the run drafts a single path.
+    ``ValueError`` names a change that a replay cannot follow, because it would change the text, the
+    marginals or the counts.
+    """
+    base = replace(config, search="best_first") if config.search == "linear" else config
+    for name, changes in rivals.items():
+        if fixed := sorted(changes.keys() - _FREE):
+            raise ValueError(
+                f"the rival {name!r} changes {fixed[0]}; a replay can change only "
+                f"{', '.join(sorted(_FREE))}"
+            )
+    settings = {name: replace(base, **changes) for name, changes in rivals.items()}
+    return settings if config in settings.values() else {OWN: config, **settings}
+
+
+def counterfactuals(
+    trace: Trace,
+    table: NgramTable | None,
+    rivals: Mapping[str, Changes] = RIVALS,
+    vocab: int | None = None,
+) -> Iterator[tuple[Rival, ...]]:
+    """One tuple per round, a ``Rival`` per setting of ``lineup``; empty where no marginals were
+    recorded.
+
+    ``table`` is the pair's, ``None`` if it has none: then ``vocab``, the size of its vocabulary,
+    must be given. With another table than the run's the answers are not the run's: ``reproduced``
+    tells. A setting with a larger ``top_k`` than was recorded is cut to what was recorded (``dart``
+    wants 25 candidates, a run of ``top_k`` 16 leaves it 16). In a run that was stopped,
+    ``committed`` of the last rounds is a lower bound, since the text ends there. ``ValueError`` if
+    the vocabulary is unknown or too small for the run.
+    """
+    return _played(trace, lineup(trace.config, rivals), _ngram(trace.config, table, vocab))
+
+
+def reproduced(trace: Trace, table: NgramTable | None, vocab: int | None = None) -> bool:
+    """Whether the run's own settings rebuild every recorded tree and accepted path exactly.
+
+    Arguments and errors as in ``counterfactuals``. True for an autoregressive run: it has nothing
+    to rebuild.
+    """
+    own = _played(trace, {OWN: trace.config}, _ngram(trace.config, table, vocab))
+    for round_, played in zip(trace.rounds, own, strict=True):
+        rebuilt = (
+            (played[0].tree, played[0].accepted) if played else (Tree(round_.tree.tokens[:1]), ())
+        )
+        if rebuilt != (round_.tree, round_.accepted):
+            return False
+    return True
+
+
+def disagreements(
+    trace: Trace, rivals_per_round: Sequence[tuple[Rival, ...]], a: str, b: str
+) -> list[int]:
+    """Rounds in which the settings named ``a`` and ``b`` would have committed differently many
+    tokens.
+
+    Nodes accepted beyond the end of the run's text make no difference. ``ValueError`` for a name
+    that was not compared or if there is not one tuple per round of ``trace``.
+    """
+    if len(rivals_per_round) != len(trace.rounds):
+        raise ValueError(
+            f"expected rivals of {len(trace.rounds)} rounds, got {len(rivals_per_round)}"
+        )
+    result = []
+    for number, rivals in enumerate(rivals_per_round):
+        committed = {rival.name: rival.committed for rival in rivals}
+        if missing := {a, b} - committed.keys() if rivals else set():
+            raise ValueError(
+                f"no setting named {min(missing)!r} was compared; there are {', '.join(committed)}"
+            )
+        if rivals and committed[a] != committed[b]:
+            result.append(number)
+    return result
+
+
+def _ngram(config: DecodeConfig, table: NgramTable | None, vocab: int | None) -> NgramModel:
+    size = table.vocab if table is not None else vocab
+    if size is None:
+        raise ValueError("without an n-gram table the size of the vocabulary must be given")
+    static = table if config.static_ngram else None
+    return NgramModel(size, static, online=config.online_ngram, order=config.order)
+
+
+def _played(
+    trace: Trace, settings: Mapping[str, DecodeConfig], ngram: NgramModel
+) -> Iterator[tuple[Rival, ...]]:
+    text, end, seen = _known_text(trace), len(trace.prompt_ids) + len_committed(trace), 0
+    names = list(settings)
+    own = next((name for name in names if settings[name] == trace.config), None)
+    for round_ in trace.rounds:
+        root = round_.start if round_.exact is not None else round_.start - 1
+        ngram.extend(text[seen : root + 1])
+        seen = root + 1
+        if not _replayable(trace, round_):
+            yield ()
+            continue
+        marginals = Marginals() if _exact_only(round_) else round_.marginals
+        played = []
+        for name in names:
+            tree, accepted = counterfactual(marginals, text, root, ngram, settings[name])
+            committed = min(root + len(accepted) + 2, end) - round_.start
+            played.append(Rival(name, tree, accepted, committed, name == own))
+        yield tuple(played)
+
+
+def _replayable(trace: Trace, round_: Round) -> bool:
+    """Not an autoregressive step, nor a tree whose marginals were left out; a last round may have
+    none of either.
+    """
+    drafted = len(round_.tree.tokens) > 1
+    return bool(round_.marginals.token_ids) or (trace.method != "ar" and not drafted)
+
+
+def _exact_only(round_: Round) -> bool:
+    """Whether the run ended with the drafting pass's exact token: no tree was built, whatever the
+    settings.
+    """
+    return round_.exact is not None and len(round_.committed) < 2
+
+
+def _known_text(trace: Trace) -> list[int]:
+    """Prompt and output, and what the last round tells of the text beyond: tokens accepted after
+    the run's end.
+    """
+    text = [*trace.prompt_ids, *output_ids(trace)]
+    if not trace.rounds or _exact_only(trace.rounds[-1]):
+        return text
+    last = trace.rounds[-1]
+    exact = [] if last.exact is None else [last.exact]
+    drawn = [*exact, *(last.tree.tokens[node] for node in last.accepted), last.choice.token]
+    return [*text, *drawn[len(last.committed) :]]

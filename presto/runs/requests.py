@@ -1,0 +1,61 @@
+"""Checks of what a person asks for, before any model is touched; every refusal is one sentence."""
+
+from dataclasses import replace
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from presto.records import DecodeConfig, Method, explain
+
+MAX_PROMPT_CHARACTERS = 20_000
+METHODS: dict[str, dict[str, Any]] = {
+    "ar": {},
+    "linear": {"scorer": "blind", "search": "linear"},
+    "blind": {"scorer": "blind"},
+    "presto": {},
+}
+assert set(METHODS) == set(get_args(Method))
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+
+
+def check_prompt(prompt: object) -> str:
+    """The prompt, if it is text a model can read."""
+    if not isinstance(prompt, str):
+        raise ValueError(f"the prompt must be text, got {type(prompt).__name__}")
+    if not prompt.strip().strip(_INVISIBLE).strip():
+        raise ValueError("the prompt is blank: write at least one visible character")
+    if len(prompt) > MAX_PROMPT_CHARACTERS:
+        raise ValueError(
+            f"the prompt has {len(prompt):,} characters, at most {MAX_PROMPT_CHARACTERS:,} are "
+            "allowed"
+        )
+    for place, character in enumerate(prompt):
+        if "\ud800" <= character <= "\udfff":
+            raise ValueError(
+                f"the prompt has half a surrogate pair (U+{ord(character):04X}) at character "
+                f"{place + 1}"
+            )
+    return prompt
+
+
+def check_method(method: object) -> Method:
+    """A method's name."""
+    for known in get_args(Method):
+        if method == known:
+            return known  # type: ignore[no-any-return]
+    raise ValueError(f"unknown method {method!r}: known methods are {', '.join(METHODS)}")
+
+
+def make_config(**values: Any) -> DecodeConfig:
+    """Settings from plain values; ``ValueError`` names the first that is out of range."""
+    try:
+        return DecodeConfig(**values)
+    except ValidationError as error:
+        raise ValueError(explain(error)) from None
+
+
+def config_for(method: Method, config: DecodeConfig) -> DecodeConfig:
+    """``config`` as a method uses it: ``linear`` drafts one blind path, ``blind`` is the tree
+    without correction.
+    """
+    return replace(config, **METHODS[method])
