@@ -27,7 +27,8 @@ class Bench {
     showState(this.part, value);
     this.part.where.textContent = value.where;
     this.root.classList.toggle("empty", !Object.keys(value.figures).length);
-    for (const [name, json] of Object.entries(value.figures)) draw(this.part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
+    for (const [name, json] of Object.entries(value.figures))
+      draw(this.part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
   }
 }
 

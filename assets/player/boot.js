@@ -5,7 +5,18 @@ const served = (path) => `${root}/gradio_api/file=${path}`;
 const select = (detail) => trigger("select", detail);
 const send = (detail) => trigger("upload", detail);
 import(served("SCRIPT_PATH"))
-  .then(({ mount }) => mount({ element, props, select, send, watch, served, plotly: "PLOTLY_PATH", learn: "LEARN_PATH" }))
+  .then(({ mount }) =>
+    mount({
+      element,
+      props,
+      select,
+      send,
+      watch,
+      served,
+      plotly: "PLOTLY_PATH",
+      learn: "LEARN_PATH",
+    }),
+  )
   .catch((error) => {
     const message = element.querySelector('[data-part="message"]');
     message.textContent = `The page is incomplete: its script did not load. Reload to try again. (${error.message})`;

@@ -18,7 +18,10 @@ function text(lane, current) {
   const box = make("div", undefined, "text");
   box.dir = "auto";
   for (let i = 0; i <= current; i++)
-    for (const [unit, kind] of lane.rounds[i]) box.append(make("span", unit, `chip ${kind}${i % 2 ? " odd" : ""}${i === current ? " now" : ""}`));
+    for (const [unit, kind] of lane.rounds[i])
+      box.append(
+        make("span", unit, `chip ${kind}${i % 2 ? " odd" : ""}${i === current ? " now" : ""}`),
+      );
   return box;
 }
 
@@ -35,11 +38,19 @@ function others(rivals) {
 
 /** One lane's panel at output token `position`. */
 function panel(lane, position) {
-  const current = roundAt(lane.ends, position), box = make("section", undefined, "panel lane");
+  const current = roundAt(lane.ends, position),
+    box = make("section", undefined, "panel lane");
   box.setAttribute("aria-label", lane.name);
   const size = current < 0 ? 0 : lane.ends[current] - (lane.ends[current - 1] ?? 0);
   const title = make("h3", lane.name);
-  title.append(make("small", current < 0 ? "no round yet" : `round ${current + 1} of ${lane.ends.length} committed ${size}`));
+  title.append(
+    make(
+      "small",
+      current < 0
+        ? "no round yet"
+        : `round ${current + 1} of ${lane.ends.length} committed ${size}`,
+    ),
+  );
   const facts = make("dl", undefined, "facts");
   for (const name of FACTS) {
     if (!lane.cells[name]) continue;
@@ -64,7 +75,9 @@ class Compare {
     });
     this.part.slider.addEventListener("input", () => this.go(Number(this.part.slider.value)));
     new ResizeObserver(() => this.drawClock()).observe(this.part.clock);
-    new MutationObserver(() => this.drawClock()).observe(document.body, { attributeFilter: ["class"] });
+    new MutationObserver(() => this.drawClock()).observe(document.body, {
+      attributeFilter: ["class"],
+    });
     watch("value", () => this.refresh());
     this.refresh();
   }
@@ -112,14 +125,19 @@ class Compare {
   go(position) {
     this.position = Math.max(1, Math.min(position, this.last));
     this.show();
-    const words = this.lanes.map((lane) => `${lane.name} round ${roundAt(lane.ends, this.position) + 1}`);
+    const words = this.lanes.map(
+      (lane) => `${lane.name} round ${roundAt(lane.ends, this.position) + 1}`,
+    );
     this.part.live.textContent = `Token ${this.position}: ${words.join(", ")}.`;
   }
 
   /** Go to the next or previous token with which a round begins in one drafting lane but not in another. */
   jump(direction) {
     const places = this.head.differences.map((place) => place + 1);
-    const target = direction === "later" ? places.find((p) => p > this.position) : places.findLast((p) => p < this.position);
+    const target =
+      direction === "later"
+        ? places.find((p) => p > this.position)
+        : places.findLast((p) => p < this.position);
     if (target) return this.go(target);
     this.part.live.textContent = this.part.where.textContent = "no further disagreement";
   }
@@ -127,7 +145,11 @@ class Compare {
   drawClock() {
     const box = this.part.clock;
     if (!this.clock || !box.clientWidth) return; // the tab is not open
-    draw(box, themed(this.clock, this.head.dark), "Tokens committed over seconds, one line per lane.");
+    draw(
+      box,
+      themed(this.clock, this.head.dark),
+      "Tokens committed over seconds, one line per lane.",
+    );
   }
 }
 

@@ -9,7 +9,8 @@ export function make(tag, text, className = "") {
 }
 
 /** The elements of `root` that scripts fill, by their data-part. */
-export const partsOf = (root) => Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
+export const partsOf = (root) =>
+  Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
 
 /** Show a sentence, or nothing. */
 export function say(message, text = "") {

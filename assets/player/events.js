@@ -1,7 +1,8 @@
 // Buttons, keys, clicks and changes of the page, turned into the player's own verbs.
 
 const KEYS = { ArrowLeft: "back", ArrowRight: "next", " ": "play", Home: "first", End: "last" };
-const TYPING = "input, textarea, select, [contenteditable], [role=listbox], [role=combobox], [role=slider]";
+const TYPING =
+  "input, textarea, select, [contenteditable], [role=listbox], [role=combobox], [role=slider]";
 const PRESSED_BY_SPACE = "button, summary, a, [role=button]";
 
 function onClick(player, { target }) {
@@ -12,11 +13,13 @@ function onClick(player, { target }) {
   const line = target.closest("tr[data-node]");
   if (line) return player.view.hasTable && player.pin(Number(line.dataset.node));
   const chip = target.closest(".text .chip[data-round]");
-  if (chip) player.pick(Number(chip.dataset.round), chip.classList.contains("bonus"), chip.dataset.nodes);
+  if (chip)
+    player.pick(Number(chip.dataset.round), chip.classList.contains("bonus"), chip.dataset.nodes);
 }
 
 function onKey(player, event) {
-  const { target, key } = event, { root, part } = player.view;
+  const { target, key } = event,
+    { root, part } = player.view;
   if (!root.isConnected || !player.ready || event.ctrlKey || event.metaKey || event.altKey) return;
   if (target.closest?.(TYPING)) return;
   if (key === "Escape") return player.pin(null);

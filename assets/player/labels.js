@@ -13,9 +13,11 @@ const WIDE = /[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]|[\u{1f000}-
 const ISOLATES = /[\u2066-\u2069]/gu;
 
 /** `text` as Plotly shows it unchanged (viz.text.plotly_text): no markup, no formula. */
-const plotlyText = (text) => text.replace(/[&<>$]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" })[c]);
+const plotlyText = (text) =>
+  text.replace(/[&<>$]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" })[c]);
 
-const width = (text) => [...text].reduce((sum, c) => sum + (WIDE.test(c) ? 2 : 1) * STEP * textScale(), 0);
+const width = (text) =>
+  [...text].reduce((sum, c) => sum + (WIDE.test(c) ? 2 : 1) * STEP * textScale(), 0);
 
 /** `text` with at most `limit` characters, cut in the middle; bidi isolation is kept. */
 function shorten(text, limit) {
@@ -26,7 +28,8 @@ function shorten(text, limit) {
   return bare.length === [...text].length ? cut : `\u2068${cut}\u2069`;
 }
 
-const touches = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const touches = (a, b) =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 
 /** Boxes that are taken, by the bands of the picture they reach into: a new one is held against its neighbours only. */
 class Taken {
@@ -59,7 +62,9 @@ function positionsOf(status, narrow) {
 
 /** The box a label takes up around the node at (px, py). */
 function boxOf(text, [px, py], position) {
-  const [vertical, side] = position.split(" "), wide = width(text), line = LINE * textScale();
+  const [vertical, side] = position.split(" "),
+    wide = width(text),
+    line = LINE * textScale();
   const left = { right: px + GAP, left: px - GAP - wide, center: px - wide / 2 }[side];
   const top = { top: py - line - 4, middle: py - line / 2, bottom: py + GAP - 2 }[vertical];
   return { left, right: left + wide, top, bottom: top + line };
@@ -67,8 +72,12 @@ function boxOf(text, [px, py], position) {
 
 /** Pixel positions of all nodes under the figure's own ranges. */
 function pixels(figure, where, size) {
-  const [x0, x1] = figure.layout.xaxis.range, [y0, y1] = figure.layout.yaxis.range;
-  const spot = ([x, y]) => [((x - x0) / (x1 - x0)) * size.width, ((y1 - y) / (y1 - y0)) * size.height];
+  const [x0, x1] = figure.layout.xaxis.range,
+    [y0, y1] = figure.layout.yaxis.range;
+  const spot = ([x, y]) => [
+    ((x - x0) / (x1 - x0)) * size.width,
+    ((y1 - y) / (y1 - y0)) * size.height,
+  ];
   return new Map([...where].map(([node, point]) => [node, spot(point)]));
 }
 
@@ -94,12 +103,17 @@ function labelTrace(traces, found) {
     for (const [i, id] of ids.entries()) {
       const label = found.get(Number(id));
       if (!label) continue;
-      const words = { text: SPACE + plotlyText(label.text), meta: SPACE + label.text, textposition: label.position };
+      const words = {
+        text: SPACE + plotlyText(label.text),
+        meta: SPACE + label.text,
+        textposition: label.position,
+      };
       const point = { x: x[i], y: y[i], ...words, color: textfont.color };
       for (const name of Object.keys(text)) text[name].push(point[name]);
     }
   }
-  const { color, ...points } = text, quiet = { hoverinfo: "skip", showlegend: false, cliponaxis: false };
+  const { color, ...points } = text,
+    quiet = { hoverinfo: "skip", showlegend: false, cliponaxis: false };
   const room = { size: 8, opacity: 0 }; // Plotly keeps a text off its mark, even an unseen one
   return { ...quiet, ...points, mode: "markers+text", marker: room, textfont: { ...font, color } };
 }
@@ -108,14 +122,17 @@ function labelTrace(traces, found) {
 export function placeLabels(figure, rows, where, size, narrow) {
   const at = pixels(figure, where, size);
   const taken = new Taken();
-  for (const [x, y] of at.values()) taken.add({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
+  for (const [x, y] of at.values())
+    taken.add({ left: x - 4, right: x + 4, top: y - 4, bottom: y + 4 });
   const byImportance = [...rows].sort(
     (a, b) => RANK[a.status] - RANK[b.status] || (a.aligned_rank ?? 0) - (b.aligned_rank ?? 0),
   );
   const plain = (row) => rows.length > MANY && row.status === "beyond" && row.aligned_rank > BEST;
   const found = new Map();
   for (const row of byImportance) {
-    const label = plain(row) ? null : fit(row.label, at.get(row.node), taken, positionsOf(row.status, narrow), size.width);
+    const label = plain(row)
+      ? null
+      : fit(row.label, at.get(row.node), taken, positionsOf(row.status, narrow), size.width);
     if (label) taken.add(label.box);
     found.set(row.node, label);
   }

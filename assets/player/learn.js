@@ -57,7 +57,12 @@ export class Learn {
   show() {
     this.light(null);
     this.box.lang = this.language;
-    const body = { tour: () => this.tour(), glossary: () => this.glossary(), predict: () => this.predict(), challenges: () => this.challenges() };
+    const body = {
+      tour: () => this.tour(),
+      glossary: () => this.glossary(),
+      predict: () => this.predict(),
+      challenges: () => this.challenges(),
+    };
     this.box.replaceChildren(this.head(), ...body[this.tab]());
   }
 
@@ -73,20 +78,34 @@ export class Learn {
     }
     const language = make("select");
     language.setAttribute("aria-label", "Language / 언어");
-    language.append(...LANGUAGES.map((code) => new Option(code === "ko" ? "한국어" : "English", code, false, code === this.language)));
+    language.append(
+      ...LANGUAGES.map(
+        (code) =>
+          new Option(code === "ko" ? "한국어" : "English", code, false, code === this.language),
+      ),
+    );
     language.addEventListener("change", () => this.setLanguage(language.value));
-    bar.append(language, button(this.texts.close, () => this.toggle()));
+    bar.append(
+      language,
+      button(this.texts.close, () => this.toggle()),
+    );
     return bar;
   }
 
   tour() {
-    const { tour, next, back, done, finished } = this.texts, page = tour[this.page];
+    const { tour, next, back, done, finished } = this.texts,
+      page = tour[this.page];
     if (!page) return [make("p", finished), button(back, () => this.turn(-1))];
     this.light(page.spot);
-    const complete = this.finished.has(this.page), row = make("div", undefined, "learn-row");
+    const complete = this.finished.has(this.page),
+      row = make("div", undefined, "learn-row");
     const forward = button(next, () => this.turn(1));
     if (complete) forward.classList.add("ready");
-    row.append(button(back, () => this.turn(-1)), make("span", `${this.page + 1} / ${tour.length}`), forward);
+    row.append(
+      button(back, () => this.turn(-1)),
+      make("span", `${this.page + 1} / ${tour.length}`),
+      forward,
+    );
     const task = make("p", complete ? `✓ ${done}` : page.do, complete ? "task complete" : "task");
     task.setAttribute("role", "status");
     return [make("h4", page.title), make("p", page.text), task, row];
@@ -99,29 +118,39 @@ export class Learn {
 
   glossary() {
     const list = make("dl", undefined, "words");
-    for (const [word, meaning] of this.texts.glossary) list.append(make("dt", word), make("dd", meaning));
+    for (const [word, meaning] of this.texts.glossary)
+      list.append(make("dt", word), make("dd", meaning));
     return [list];
   }
 
   /** Guess how many drafted tokens of the next round are accepted, then see it. */
   predict() {
-    const { predict } = this.texts, next = this.player.round + 1;
+    const { predict } = this.texts,
+      next = this.player.round + 1;
     if (!this.player.ready || next >= this.player.raw.length) return [make("p", predict.end)];
     const count = this.player.get(next).rows.filter((row) => row.status === "accepted").length;
-    const row = make("div", undefined, "learn-row guesses"), answer = make("p");
+    const row = make("div", undefined, "learn-row guesses"),
+      answer = make("p");
     answer.setAttribute("role", "status");
     for (let guess = 0; guess <= Math.max(8, count); guess++)
-      row.append(button(String(guess), () => {
-        this.player.jump(next);
-        answer.textContent = fill(guess === count ? predict.right : predict.wrong, { guess, count });
-        row.replaceChildren(button(this.texts.next, () => this.show()));
-      }));
+      row.append(
+        button(String(guess), () => {
+          this.player.jump(next);
+          answer.textContent = fill(guess === count ? predict.right : predict.wrong, {
+            guess,
+            count,
+          });
+          row.replaceChildren(button(this.texts.next, () => this.show()));
+        }),
+      );
     return [make("p", fill(predict.ask, { round: next + 1 })), row, answer];
   }
 
   challenges() {
     return this.texts.challenges.map(({ answer, text }) => {
-      const form = make("form"), field = make("input"), verdict = make("span", "");
+      const form = make("form"),
+        field = make("input"),
+        verdict = make("span", "");
       verdict.setAttribute("role", "status");
       field.inputMode = "decimal";
       field.size = 6;
@@ -131,9 +160,14 @@ export class Learn {
       form.append(label, submit, verdict);
       form.addEventListener("submit", (event) => {
         event.preventDefault();
-        const right = this.player.head.answers?.[answer], given = Number(field.value.replace(",", "."));
+        const right = this.player.head.answers?.[answer],
+          given = Number(field.value.replace(",", "."));
         if (right === undefined) verdict.textContent = this.texts.unknown;
-        else verdict.textContent = field.value.trim() && Math.abs(given - right) < TOLERANCE ? this.texts.right : this.texts.wrong;
+        else
+          verdict.textContent =
+            field.value.trim() && Math.abs(given - right) < TOLERANCE
+              ? this.texts.right
+              : this.texts.wrong;
       });
       return form;
     });

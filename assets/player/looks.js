@@ -8,7 +8,10 @@ document.addEventListener("click", ({ target }) => {
 /** Press the buttons whose look is on. */
 function show() {
   for (const button of document.querySelectorAll("[data-look]"))
-    button.setAttribute("aria-pressed", String(document.body.classList.contains(button.dataset.look)));
+    button.setAttribute(
+      "aria-pressed",
+      String(document.body.classList.contains(button.dataset.look)),
+    );
 }
 
 // The head is there some time after this script.

@@ -38,14 +38,17 @@ function tableRow(row) {
 /** Fill the table with the round's rows: the accepted path first, then by aligned rank. */
 export function showTable(table, rows, caption) {
   const order = { root: 0, accepted: 1, bonus: 2, rejected: 3, beyond: 3 };
-  const sorted = [...rows].sort((a, b) => order[a.status] - order[b.status] || (a.aligned_rank ?? 0) - (b.aligned_rank ?? 0));
+  const sorted = [...rows].sort(
+    (a, b) => order[a.status] - order[b.status] || (a.aligned_rank ?? 0) - (b.aligned_rank ?? 0),
+  );
   const head = make("tr");
   for (const [name] of COLUMNS) {
     const cell = make("th", name);
     cell.scope = "col";
     head.append(cell);
   }
-  const thead = make("thead"), tbody = make("tbody");
+  const thead = make("thead"),
+    tbody = make("tbody");
   thead.append(head);
   tbody.append(...sorted.map(tableRow));
   table.replaceChildren(make("caption", caption, "unseen"), thead, tbody);
@@ -70,10 +73,16 @@ function fact(name, value, note = "") {
 
 /** What a path's scores are made of: a line per node, and both sums. */
 function formula(path) {
-  const box = make("details", undefined, "formula"), last = path.at(-1);
+  const box = make("details", undefined, "formula"),
+    last = path.at(-1);
   box.append(make("summary", "The score, with these numbers"));
   for (const row of path) if (row.line) box.append(make("p", row.line));
-  box.append(make("p", `Sum over the path: prefix-blind ${number(last.blind)}, prefix-aligned ${number(last.aligned)}`));
+  box.append(
+    make(
+      "p",
+      `Sum over the path: prefix-blind ${number(last.blind)}, prefix-aligned ${number(last.aligned)}`,
+    ),
+  );
   return box;
 }
 
@@ -82,10 +91,17 @@ export function showDetails(box, path, lambda, hint) {
   const row = path.at(-1);
   if (!row) return box.replaceChildren(make("p", hint, "hint"));
   const title = make("p", undefined, "node-title");
-  title.append(make("span", row.full, `chip ${row.status}`), make("span", row.word, `verdict ${row.status}`));
+  title.append(
+    make("span", row.full, `chip ${row.status}`),
+    make("span", row.word, `verdict ${row.status}`),
+  );
   const facts = make("dl", undefined, "facts");
   const rank = (place) => (place === null ? "" : ` rank ${place}`);
-  facts.append(fact("token id", row.token), fact("depth", row.depth), fact("target probability", row.probability));
+  facts.append(
+    fact("token id", row.token),
+    fact("depth", row.depth),
+    fact("target probability", row.probability),
+  );
   if (row.blind !== null) {
     facts.append(
       fact("path score, blind", number(row.blind), rank(row.blind_rank)),
@@ -111,6 +127,7 @@ export function showMissing(box, round) {
 
 /** One announcement for the pinned node. */
 export function nodeSentence(row) {
-  const ranks = row.blind_rank === null ? "" : ` Rank ${row.blind_rank} blind, ${row.aligned_rank} aligned.`;
+  const ranks =
+    row.blind_rank === null ? "" : ` Rank ${row.blind_rank} blind, ${row.aligned_rank} aligned.`;
   return `${row.full}, depth ${row.depth}: ${row.word}. Target probability ${row.probability}.${ranks}`;
 }

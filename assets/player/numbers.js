@@ -19,12 +19,18 @@ export function showNumbers(box, numbers) {
 /** `stages`: [name, share of the time, milliseconds] triples. */
 export function showStages(box, stages) {
   const parts = named(stages).map(({ name, value, meaning }) => {
-    const part = make("span", value >= 0.06 ? `${name} ${Math.round(100 * value)} %` : "", `stage ${name}`);
+    const part = make(
+      "span",
+      value >= 0.06 ? `${name} ${Math.round(100 * value)} %` : "",
+      `stage ${name}`,
+    );
     part.style.flexGrow = value;
     part.title = `${name}: ${meaning}`;
     return part;
   });
-  const words = named(stages).map(({ name, value, meaning }) => `${name} ${Math.round(100 * value)} % (${meaning})`);
+  const words = named(stages).map(
+    ({ name, value, meaning }) => `${name} ${Math.round(100 * value)} % (${meaning})`,
+  );
   box.setAttribute("aria-label", `Time by stage: ${words.join(", ")}`);
   box.replaceChildren(...parts);
 }

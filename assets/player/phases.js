@@ -3,7 +3,13 @@
 import { make } from "./dom.js";
 
 /** Which view of the scores explains a phase. */
-export const PHASES = { draft: "marginals", score: "scores", build: "scores", verify: "stopping", commit: null };
+export const PHASES = {
+  draft: "marginals",
+  score: "scores",
+  build: "scores",
+  verify: "stopping",
+  commit: null,
+};
 
 /** `phases`: [name, time] pairs of the round; `current` is pressed. */
 export function showPhases(box, phases, current) {
@@ -23,9 +29,11 @@ export function veil(figure, phase) {
   if (phase === "verify" || phase === "commit") return;
   const known = (status) => status === "root" || (phase !== "draft" && status !== "bonus");
   figure.data = figure.data.filter((trace) => known(trace.legendgroup));
-  const plain = (mode) => figure.data.find((trace) => trace.legendgroup === "beyond" && trace.mode.includes(mode));
+  const plain = (mode) =>
+    figure.data.find((trace) => trace.legendgroup === "beyond" && trace.mode.includes(mode));
   for (const trace of figure.data) {
     const same = trace.legendgroup === "root" ? {} : (plain(trace.mode) ?? {});
-    for (const part of ["line", "marker", "textfont"]) if (same[part]) trace[part] = structuredClone(same[part]);
+    for (const part of ["line", "marker", "textfont"])
+      if (same[part]) trace[part] = structuredClone(same[part]);
   }
 }

@@ -85,9 +85,11 @@ class Player {
 
   /** Go to the round and node that the address asks for, once, as soon as its run has come so far. */
   arrive() {
-    const { run, prompt, round, node } = this.asked, { link, state } = this.head;
+    const { run, prompt, round, node } = this.asked,
+      { link, state } = this.head;
     const meant = run === null ? prompt === link.prompt : run === link.run;
-    if (round === null || !this.ready || !meant || (this.raw.length < round && state !== "done")) return;
+    if (round === null || !this.ready || !meant || (this.raw.length < round && state !== "done"))
+      return;
     this.asked.round = null;
     this.round = Math.max(0, Math.min(round - 1, this.raw.length - 1));
     this.following = false;
@@ -109,7 +111,9 @@ class Player {
     if (!this.parsed.has(i)) {
       const round = JSON.parse(this.raw[i]);
       const names = this.head.columns;
-      round.rows = round.rows.map((row) => Object.fromEntries(row.map((value, j) => [names[j], value])));
+      round.rows = round.rows.map((row) =>
+        Object.fromEntries(row.map((value, j) => [names[j], value])),
+      );
       round.byId = new Map(round.rows.map((row) => [row.node, row]));
       this.parsed.set(i, round);
     }
@@ -125,7 +129,8 @@ class Player {
   /** Show the current round. */
   show() {
     this.view.showPlace(this.round, this.count);
-    if (this.ready) this.view.showRound((i) => this.get(i), this.round, this.head, this.speedup, this.path());
+    if (this.ready)
+      this.view.showRound((i) => this.get(i), this.round, this.head, this.speedup, this.path());
   }
 
   // ---- the pinned node --------------------------------------------------------------------------------------------
@@ -134,7 +139,8 @@ class Player {
   path() {
     const { byId } = this.get(this.round);
     const path = [];
-    for (let node = this.node; node !== null && byId.has(node); node = byId.get(node).parent) path.unshift(node);
+    for (let node = this.node; node !== null && byId.has(node); node = byId.get(node).parent)
+      path.unshift(node);
     return path;
   }
 
@@ -163,9 +169,11 @@ class Player {
     const { rows, byId } = this.get(this.round);
     const here = byId.get(this.node);
     if (!here) return this.pin(0);
-    const order = (a, b) => (b.status === "bonus") - (a.status === "bonus") || b.aligned - a.aligned; // as drawn
+    const order = (a, b) =>
+      (b.status === "bonus") - (a.status === "bonus") || b.aligned - a.aligned; // as drawn
     const childrenOf = (node) => rows.filter((row) => row.parent === node).sort(order);
-    const siblings = childrenOf(here.parent), place = siblings.indexOf(here);
+    const siblings = childrenOf(here.parent),
+      place = siblings.indexOf(here);
     const target = {
       ArrowLeft: byId.get(here.parent),
       ArrowRight: childrenOf(here.node)[0],
@@ -197,11 +205,13 @@ class Player {
 
   /** Show round `i`, at most the newest one; one that is still loading as soon as it is here. */
   go(i) {
-    const target = Math.max(0, Math.min(i, this.count - 1)), { state, link } = this.head;
+    const target = Math.max(0, Math.min(i, this.count - 1)),
+      { state, link } = this.head;
     this.following = state === "running" && i >= this.count - 1;
     this.asked.round = null; // the reader's last word counts
     if (target === this.round) return;
-    if (target >= this.raw.length) return Object.assign(this.asked, { run: link.run, round: target + 1, node: null });
+    if (target >= this.raw.length)
+      return Object.assign(this.asked, { run: link.run, round: target + 1, node: null });
     this.round = target;
     this.node = null;
     this.show();
@@ -264,12 +274,17 @@ class Player {
 }
 
 const copyLink = ({ head, round, node }) =>
-  Object.keys(head.link).length ? copy(linkTo(head.link, round, node)) : "A run from a file has no link: pass the file on.";
+  Object.keys(head.link).length
+    ? copy(linkTo(head.link, round, node))
+    : "A run from a file has no link: pass the file on.";
 
 /** What the menu "Share, save, open" does. */
 const SHARED = {
   link: async (player) => player.view.say(await copyLink(player)),
-  run: (player) => (player.record ? saveRun(player.record, player.served) : player.view.say("The run can be saved when it is over.")),
+  run: (player) =>
+    player.record
+      ? saveRun(player.record, player.served)
+      : player.view.say("The run can be saved when it is over."),
   table: (player) => saveTable(player.get(player.round).rows, player.round),
   svg: (player) => savePicture(player.view.part.tree, "svg", player.round),
   open: (player) => player.view.part.file.click(),

@@ -41,7 +41,8 @@ export const isNarrow = () => window.matchMedia("(max-width: 640px)").matches;
 /** Replace every colour of the light palette in `part` by its dark partner, in place. */
 function recolour(part, dark, inScale = false) {
   for (const [key, value] of Object.entries(part)) {
-    if (typeof value === "string" && (inScale || /color$/i.test(key))) part[key] = dark[value] ?? value;
+    if (typeof value === "string" && (inScale || /color$/i.test(key)))
+      part[key] = dark[value] ?? value;
     else if (value && typeof value === "object" && key !== "customdata" && key !== "text")
       recolour(value, dark, inScale || key === "colorscale");
   }
@@ -62,7 +63,8 @@ function enlarge(part, scale) {
 
 /** A copy of `figure` in the page's theme. `figure` itself is the cached original and stays as it came. */
 export function themed(figure, dark) {
-  const copy = structuredClone(figure), scale = textScale();
+  const copy = structuredClone(figure),
+    scale = textScale();
   if (isDark()) recolour(copy, dark);
   if (scale !== 1) enlarge(copy, scale);
   return copy;
@@ -71,7 +73,8 @@ export function themed(figure, dark) {
 /** Turn a left-to-right tree so that its root is on top: (x, y) becomes (-y, -x). */
 export function topDown(figure) {
   const minus = (values) => values.map((value) => (value === null ? null : -value));
-  for (const trace of figure.data) [trace.x, trace.y] = [minus(trace.y ?? []), minus(trace.x ?? [])];
+  for (const trace of figure.data)
+    [trace.x, trace.y] = [minus(trace.y ?? []), minus(trace.x ?? [])];
   const { xaxis: along, yaxis: across } = figure.layout;
   const flip = (axis) => ({ ...axis, range: [-axis.range[1], -axis.range[0]] });
   figure.layout.xaxis = flip(across);
@@ -97,11 +100,13 @@ export function draw(box, figure, label, on = {}) {
 export function places(figure) {
   const found = new Map();
   for (const trace of figure.data)
-    for (const [i, id] of (trace.ids ?? []).entries()) found.set(Number(id), [trace.x[i], trace.y[i]]);
+    for (const [i, id] of (trace.ids ?? []).entries())
+      found.set(Number(id), [trace.x[i], trace.y[i]]);
   return found;
 }
 
-const LEAST = 5, SPAN = 9; // pixels of the last node's mark, and what the first has more
+const LEAST = 5,
+  SPAN = 9; // pixels of the last node's mark, and what the first has more
 
 /** Mark sizes of a trace's drafted nodes by their rank under `score`; null for a trace that has none. */
 function sizes(trace, byId, score) {
@@ -121,11 +126,18 @@ export function sizeByRank(figure, byId, score) {
 
 /** Move the marks to their sizes under `score`; resolves when they have arrived. */
 export function animateSizes(box, byId, score) {
-  if (!window.Plotly || window.matchMedia("(prefers-reduced-motion: reduce)").matches) return Promise.resolve();
-  const moved = box.data.map((trace, i) => [i, sizes(trace, byId, score)]).filter(([, marks]) => marks);
+  if (!window.Plotly || window.matchMedia("(prefers-reduced-motion: reduce)").matches)
+    return Promise.resolve();
+  const moved = box.data
+    .map((trace, i) => [i, sizes(trace, byId, score)])
+    .filter(([, marks]) => marks);
   const data = moved.map(([, size]) => ({ marker: { size } }));
   const time = { duration: 350, easing: "cubic-in-out" };
-  return window.Plotly.animate(box, { data, traces: moved.map(([i]) => i) }, { transition: time, frame: { duration: 350, redraw: false } });
+  return window.Plotly.animate(
+    box,
+    { data, traces: moved.map(([i]) => i) },
+    { transition: time, frame: { duration: 350, redraw: false } },
+  );
 }
 
 /** Rings around nodes that the blind tree of the same budget does not have. */
@@ -145,14 +157,23 @@ export function onlyTrace(nodes, where, colour) {
 /** An empty figure with a sentence. */
 export function nothing(text) {
   const hidden = { visible: false };
-  const remark = { text, showarrow: false, xref: "paper", yref: "paper", x: 0.5, y: 0.5, font: { size: 13 } };
+  const remark = {
+    text,
+    showarrow: false,
+    xref: "paper",
+    yref: "paper",
+    x: 0.5,
+    y: 0.5,
+    font: { size: 13 },
+  };
   const clear = { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)" };
   return { data: [], layout: { ...clear, xaxis: hidden, yaxis: hidden, annotations: [remark] } };
 }
 
 /** The two traces that light a path: a broad line under it and a ring around its last node. */
 export function pathTraces(path, where, fan, colour) {
-  const x = [], y = [];
+  const x = [],
+    y = [];
   path.forEach((node, i) => {
     const [x1, y1] = where.get(node);
     if (i) {
@@ -173,7 +194,12 @@ export function pathTraces(path, where, fan, colour) {
       x: end ? [end[0]] : [],
       y: end ? [end[1]] : [],
       mode: "markers",
-      marker: { symbol: "circle-open", size: 20, color: colour, line: { width: 2.5, color: colour } },
+      marker: {
+        symbol: "circle-open",
+        size: 20,
+        color: colour,
+        line: { width: 2.5, color: colour },
+      },
     },
   ];
 }

@@ -5,9 +5,16 @@ import { COLUMNS } from "./nodes.js";
 /** What the address asks for: run or prompt, 1-based round and node of a shared view, and whether it is embedded. */
 export function asked() {
   const query = new URLSearchParams(window.location.search);
-  const whole = (name) => (/^\d{1,6}$/.test(query.get(name) ?? "") ? Number(query.get(name)) : null);
+  const whole = (name) =>
+    /^\d{1,6}$/.test(query.get(name) ?? "") ? Number(query.get(name)) : null;
   const [run, prompt] = [query.get("run"), query.get("prompt")];
-  return { run, prompt, round: whole("round"), node: whole("node"), embed: query.get("embed") === "1" };
+  return {
+    run,
+    prompt,
+    round: whole("round"),
+    node: whole("node"),
+    embed: query.get("embed") === "1",
+  };
 }
 
 /** The address of the round and node on screen; `run` are the query parameters that bring the run back. */
@@ -53,8 +60,11 @@ const LARGEST = 16 << 20; // bytes of a run's JSON, as in ui/files.py
 
 /** The JSON of a run saved as .json or .json.gz; a file that is too large or not compressed as it says is refused. */
 export async function readRun(file) {
-  const stream = file.name.endsWith(".gz") ? file.stream().pipeThrough(new DecompressionStream("gzip")) : file.stream();
-  const parts = [], decoder = new TextDecoder();
+  const stream = file.name.endsWith(".gz")
+    ? file.stream().pipeThrough(new DecompressionStream("gzip"))
+    : file.stream();
+  const parts = [],
+    decoder = new TextDecoder();
   let size = 0;
   try {
     for (const reader = stream.getReader(); ; ) {
@@ -67,24 +77,42 @@ export async function readRun(file) {
   } catch {
     throw new Error(`${file.name} cannot be read: is it a run saved as .json or .json.gz?`);
   }
-  throw new Error(`${file.name} holds more than ${LARGEST >> 20} MB, which is more than this page opens.`);
+  throw new Error(
+    `${file.name} holds more than ${LARGEST >> 20} MB, which is more than this page opens.`,
+  );
 }
 
 /** A cell that no spreadsheet takes for a formula. */
 const cell = (value) => {
   const text = String(value);
-  const safe = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text.replace("−", "-"))) ? `'${text}` : text;
+  const safe =
+    /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text.replace("−", "-"))) ? `'${text}` : text;
   return `"${safe.replaceAll('"', '""')}"`;
 };
 
 /** The node table of a round. */
 export function saveTable(rows, round) {
-  const lines = [COLUMNS.map(([name]) => name), ...rows.map((row) => COLUMNS.map(([, read]) => read(row)))];
-  saveText(`presto-round-${round + 1}.csv`, "text/csv", `\ufeff${lines.map((line) => line.map(cell).join(",")).join("\r\n")}`);
+  const lines = [
+    COLUMNS.map(([name]) => name),
+    ...rows.map((row) => COLUMNS.map(([, read]) => read(row))),
+  ];
+  saveText(
+    `presto-round-${round + 1}.csv`,
+    "text/csv",
+    `\ufeff${lines.map((line) => line.map(cell).join(",")).join("\r\n")}`,
+  );
 }
 
 /** The tree as drawn, as `svg` or `png`. */
 export function savePicture(box, format, round) {
-  const size = { width: box.clientWidth, height: box.clientHeight, scale: format === "png" ? 2 : 1 };
-  return window.Plotly.downloadImage(box, { format, filename: `presto-round-${round + 1}`, ...size });
+  const size = {
+    width: box.clientWidth,
+    height: box.clientHeight,
+    scale: format === "png" ? 2 : 1,
+  };
+  return window.Plotly.downloadImage(box, {
+    format,
+    filename: `presto-round-${round + 1}`,
+    ...size,
+  });
 }

@@ -6,7 +6,8 @@ const SHAPES = {
   diamond: (r) => `M${1.3 * r},0L0,${-1.3 * r}L${-1.3 * r},0L0,${1.3 * r}Z`,
   square: (r) => `M${r},${r}H${-r}V${-r}H${r}Z`,
   "x-thin": (r) => `M${r},${r}L${-r},${-r}M${r},${-r}L${-r},${r}`,
-  star: (r) => `M${[...Array(10).keys()].map((i) => spoke(i, i % 2 ? r * 0.53 : r * 1.4)).join("L")}Z`,
+  star: (r) =>
+    `M${[...Array(10).keys()].map((i) => spoke(i, i % 2 ? r * 0.53 : r * 1.4)).join("L")}Z`,
 };
 const spoke = (i, r) => `${r * Math.sin((i * Math.PI) / 5)},${-r * Math.cos((i * Math.PI) / 5)}`;
 const DASHES = { dot: [3, 3] };
@@ -26,12 +27,19 @@ function drawLine(pen, { x, y, line, opacity = 1 }, at) {
 }
 
 function drawMarks(pen, { x, y, marker, opacity = 1 }, at) {
-  const isOpen = marker.symbol.endsWith("-open"), shape = SHAPES[marker.symbol.replace("-open", "")] ?? SHAPES.square;
-  const paint = { fillStyle: marker.color, strokeStyle: marker.color, lineWidth: marker.line?.width ?? 1, globalAlpha: opacity };
+  const isOpen = marker.symbol.endsWith("-open"),
+    shape = SHAPES[marker.symbol.replace("-open", "")] ?? SHAPES.square;
+  const paint = {
+    fillStyle: marker.color,
+    strokeStyle: marker.color,
+    lineWidth: marker.line?.width ?? 1,
+    globalAlpha: opacity,
+  };
   Object.assign(pen, paint);
   pen.setLineDash([]);
   x.forEach((value, i) => {
-    const size = Array.isArray(marker.size) ? marker.size[i] : marker.size, outline = new Path2D(shape(size / 2));
+    const size = Array.isArray(marker.size) ? marker.size[i] : marker.size,
+      outline = new Path2D(shape(size / 2));
     const [left, top] = at(value, y[i]);
     pen.translate(left, top);
     if (!isOpen) pen.fill(outline);
@@ -49,7 +57,8 @@ function drawLabels(pen, { x, y, meta, textposition, textfont }, at, paper) {
   Object.assign(pen, rim, { font: `${textfont.size}px ${textfont.family}` });
   pen.setLineDash([]);
   x.forEach((value, i) => {
-    const [vertical, side] = textposition[i].split(" "), [left, top] = at(value, y[i]);
+    const [vertical, side] = textposition[i].split(" "),
+      [left, top] = at(value, y[i]);
     const place = [meta[i], left + OFFSETS[side], top + OFFSETS[vertical]];
     Object.assign(pen, { textAlign: ANCHORS[side], fillStyle: textfont.color[i] });
     pen.strokeText(...place);
@@ -59,8 +68,13 @@ function drawLabels(pen, { x, y, meta, textposition, textfont }, at, paper) {
 
 /** The depths: a number and a line across each. */
 function drawDepths(pen, { xaxis, yaxis }, at, { margin, down, family, width, height }) {
-  const axis = down ? yaxis : xaxis, { tickfont } = axis;
-  const words = { font: `${tickfont.size}px ${tickfont.family ?? family}`, fillStyle: tickfont.color, textAlign: down ? "right" : "center" };
+  const axis = down ? yaxis : xaxis,
+    { tickfont } = axis;
+  const words = {
+    font: `${tickfont.size}px ${tickfont.family ?? family}`,
+    fillStyle: tickfont.color,
+    textAlign: down ? "right" : "center",
+  };
   Object.assign(pen, words, { strokeStyle: axis.gridcolor, lineWidth: 1 });
   pen.beginPath();
   axis.tickvals.forEach((value, i) => {
@@ -83,10 +97,16 @@ function penOf(canvas, width, height) {
 
 /** Draw lines, marks and labels of a tree's `figure` on `canvas`; `down`: its root is on top. */
 export function sketch(canvas, figure, down) {
-  const { xaxis, yaxis, margin } = figure.layout, width = canvas.clientWidth, height = canvas.clientHeight;
+  const { xaxis, yaxis, margin } = figure.layout,
+    width = canvas.clientWidth,
+    height = canvas.clientHeight;
   const { fontFamily: family, backgroundColor: paper } = getComputedStyle(canvas);
-  const place = (value, [low, high], from, to) => from + ((value - low) / (high - low)) * (to - from);
-  const at = (x, y) => [place(x, xaxis.range, margin.l, width - margin.r), place(y, yaxis.range, height - margin.b, margin.t)];
+  const place = (value, [low, high], from, to) =>
+    from + ((value - low) / (high - low)) * (to - from);
+  const at = (x, y) => [
+    place(x, xaxis.range, margin.l, width - margin.r),
+    place(y, yaxis.range, height - margin.b, margin.t),
+  ];
   const pen = penOf(canvas, width, height);
   drawDepths(pen, figure.layout, at, { margin, down, family, width, height });
   for (const trace of figure.data) {

@@ -4,7 +4,11 @@ import { make } from "./dom.js";
 
 /** A chip that knows its round and the tree nodes it came from. */
 function chip([text, kind, nodes], round, current) {
-  const span = make("span", text, `chip ${kind}${round % 2 ? " odd" : ""}${round === current ? " now" : ""}`);
+  const span = make(
+    "span",
+    text,
+    `chip ${kind}${round % 2 ? " odd" : ""}${round === current ? " now" : ""}`,
+  );
   span.dataset.round = round;
   span.dataset.nodes = nodes.join(" ");
   span.title = `round ${round + 1}: ${kind}`;
@@ -20,7 +24,8 @@ function pendingChip(label) {
 /** Show the text committed up to and with round `current`; `getRound(i)` gives a parsed round. */
 export function showText(box, getRound, current) {
   const chips = [];
-  for (let i = 0; i <= current; i++) chips.push(...getRound(i).units.map((unit) => chip(unit, i, current)));
+  for (let i = 0; i <= current; i++)
+    chips.push(...getRound(i).units.map((unit) => chip(unit, i, current)));
   const { pending } = getRound(current);
   if (pending) chips.push(pendingChip(pending));
   box.replaceChildren(...chips);
@@ -46,5 +51,8 @@ export function lightText(box, path, rowsById, current) {
 
 function isOnPath(span, path, bonus) {
   if (bonus && span.classList.contains("bonus")) return true;
-  return span.dataset.nodes !== "" && span.dataset.nodes.split(" ").some((node) => path.includes(Number(node)));
+  return (
+    span.dataset.nodes !== "" &&
+    span.dataset.nodes.split(" ").some((node) => path.includes(Number(node)))
+  );
 }

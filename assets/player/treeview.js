@@ -2,7 +2,18 @@
 
 import { placeLabels } from "./labels.js";
 import { showMissing } from "./nodes.js";
-import { animateSizes, draw, isNarrow, onlyTrace, pathTraces, places, sizeByRank, textScale, themed, topDown } from "./plots.js";
+import {
+  animateSizes,
+  draw,
+  isNarrow,
+  onlyTrace,
+  pathTraces,
+  places,
+  sizeByRank,
+  textScale,
+  themed,
+  topDown,
+} from "./plots.js";
 import { veil } from "./phases.js";
 import { sketch } from "./sketch.js";
 
@@ -30,12 +41,18 @@ export class TreeView {
 
   /** Make the figure as the page shows it: themed, turned, sized, labelled, with the path lit. */
   compose(path) {
-    const { round, head } = this, { cursor, more } = this.part, narrow = isNarrow(), margin = marginOf(narrow);
+    const { round, head } = this,
+      { cursor, more } = this.part,
+      narrow = isNarrow(),
+      margin = marginOf(narrow);
     const figure = themed(round.tree, head.dark);
     veil(figure, this.phase);
     if (narrow) topDown(figure);
     if (this.phase !== "score") sizeByRank(figure, round.byId, this.by);
-    const size = { width: cursor.clientWidth - margin.l - margin.r, height: cursor.clientHeight - margin.t - margin.b };
+    const size = {
+      width: cursor.clientWidth - margin.l - margin.r,
+      height: cursor.clientHeight - margin.t - margin.b,
+    };
     this.where = places(figure);
     const shown = round.rows.filter((row) => this.where.has(row.node));
     const bare = placeLabels(figure, shown, this.where, size, narrow);
@@ -70,7 +87,9 @@ export class TreeView {
 
   /** Let Plotly draw the tree in place of the sketch. */
   draw() {
-    draw(this.part.tree, this.figure, this.label, { plotly_click: (event) => this.pin(Number(event.points[0].id)) });
+    draw(this.part.tree, this.figure, this.label, {
+      plotly_click: (event) => this.pin(Number(event.points[0].id)),
+    });
     this.part.sketch.hidden = true;
   }
 
@@ -80,11 +99,15 @@ export class TreeView {
 
   /** Light the nodes of `path`; an empty one lets go. */
   light(path) {
-    const lit = this.pathTraces(path), count = this.figure.data.length;
+    const lit = this.pathTraces(path),
+      count = this.figure.data.length;
     this.figure.data.splice(count - 2, 2, ...lit);
     if (this.isSketched) return this.sketch();
     const [line, ring] = lit;
-    window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [count - 2, count - 1]);
+    window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [
+      count - 2,
+      count - 1,
+    ]);
   }
 
   /** Show the tree as it is after `phase`. */

@@ -52,19 +52,27 @@ export class View {
     showNumbers(part.numbers, head.numbers ?? []);
     showStages(part.stages, head.stages ?? []);
     part.honest.textContent = head.honest ?? "";
-    part.place.textContent = [head.method, head.settings, head.place, head.ending].filter(Boolean).join(" · ");
+    part.place.textContent = [head.method, head.settings, head.place, head.ending]
+      .filter(Boolean)
+      .join(" · ");
   }
 
   /** Where we are: slider, counter, buttons. */
   showPlace(round, count) {
     const { slider, where } = this.part;
-    const last = Math.max(count, 1), end = round >= count - 1;
+    const last = Math.max(count, 1),
+      end = round >= count - 1;
     slider.max = last;
     slider.value = round + 1;
     slider.setAttribute("aria-valuetext", `round ${round + 1} of ${last}`);
     where.textContent = count ? `round ${round + 1} / ${count}` : "no round yet";
     this.root.classList.toggle("empty", !count);
-    for (const [name, off] of Object.entries({ first: round === 0, back: round === 0, next: end, last: end }))
+    for (const [name, off] of Object.entries({
+      first: round === 0,
+      back: round === 0,
+      next: end,
+      last: end,
+    }))
       this.button(name).setAttribute("aria-disabled", String(off));
   }
 
@@ -93,7 +101,8 @@ export class View {
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;
-    const turn = this.turn, isPast = () => turn !== this.turn; // the reader has stepped on
+    const turn = this.turn,
+      isPast = () => turn !== this.turn; // the reader has stepped on
     this.root.classList.add("drawing");
     await painted();
     if (isPast()) return;
@@ -134,7 +143,8 @@ export class View {
 
   /** Let the tree's marks tell the ranks under the other score. */
   rankBy(score, path) {
-    for (const name of ["aligned", "blind"]) this.button(`by-${name}`).setAttribute("aria-pressed", String(name === score));
+    for (const name of ["aligned", "blind"])
+      this.button(`by-${name}`).setAttribute("aria-pressed", String(name === score));
     this.tree.rankBy(score, path);
     this.announce(`Node sizes show the ranks under the prefix-${score} score.`);
   }
@@ -142,21 +152,28 @@ export class View {
   /** The chosen view of the round's scores. */
   drawScores(round) {
     if (!window.Plotly) return; // still loading: it will be drawn when all is shown again
-    const { lead, label } = VIEWS[this.chosen], figure = round[this.chosen] ?? nothing(ABSENT);
+    const { lead, label } = VIEWS[this.chosen],
+      figure = round[this.chosen] ?? nothing(ABSENT);
     this.part.lead.textContent = lead;
     this.part.remark.textContent = round.remarks[this.chosen] ?? "";
-    draw(this.part.scores, themed(figure, this.head.dark), `${label} ${this.part.remark.textContent}`, {
-      plotly_click: (event) => {
-        const node = parseInt(event.points[0].id, 10);
-        if (!Number.isNaN(node)) this.on.pin(node);
+    draw(
+      this.part.scores,
+      themed(figure, this.head.dark),
+      `${label} ${this.part.remark.textContent}`,
+      {
+        plotly_click: (event) => {
+          const node = parseInt(event.points[0].id, 10);
+          if (!Number.isNaN(node)) this.on.pin(node);
+        },
       },
-    });
+    );
   }
 
   /** Draw the speed-up; when only the round changed, move its mark. */
   drawSpeedup(speedup, index) {
     if (!window.Plotly) return;
-    const box = this.part.speedup, here = index + 1;
+    const box = this.part.speedup,
+      here = index + 1;
     const state = [isDark(), textScale(), box.clientWidth, box.clientHeight].join();
     if (speedup === this.drawnSpeedup?.speedup && state === this.drawnSpeedup.state) {
       window.Plotly.relayout(box, { "shapes[1].x0": here, "shapes[1].x1": here });
@@ -180,6 +197,11 @@ export class View {
     this.lit = path;
     lightText(this.part.text, path, round.byId, index);
     lightTable(this.part.table, path);
-    showDetails(this.part.details, path.map((node) => round.byId.get(node)), this.head.lambda, HINT);
+    showDetails(
+      this.part.details,
+      path.map((node) => round.byId.get(node)),
+      this.head.lambda,
+      HINT,
+    );
   }
 }

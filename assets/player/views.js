@@ -3,19 +3,23 @@
 export const VIEWS = {
   scores: {
     lead: "rank of the same nodes under both scores",
-    label: "Rank of every node under the prefix-blind and the prefix-aligned score; the table has the same numbers.",
+    label:
+      "Rank of every node under the prefix-blind and the prefix-aligned score; the table has the same numbers.",
   },
   prediction: {
     lead: "path scores against the target's own path log-probability",
-    label: "Path score of every node, blind and aligned, against the target's path log-probability.",
+    label:
+      "Path score of every node, blind and aligned, against the target's path log-probability.",
   },
   marginals: {
     lead: "the drafter's distribution per position: blind to the tokens before",
-    label: "The drafter's marginals: likeliest tokens per drafted position, those in the tree outlined.",
+    label:
+      "The drafter's marginals: likeliest tokens per drafted position, those in the tree outlined.",
   },
   stopping: {
     lead: "the target's own choice where the round ended, beside what the tree offered",
-    label: "The target's likeliest tokens at the node where the round stopped, and the children offered there.",
+    label:
+      "The target's likeliest tokens at the node where the round stopped, and the children offered there.",
   },
   rivals: {
     lead: "what each would have had accepted at this very state, by exact replay",
