@@ -14,8 +14,8 @@ import pytest
 
 import app
 from presto.records import DecodeConfig, recording_from_json, save
-from tests import synthetic
 from tests.e2e import serve
+from tests.support import synthetic
 from ui import api, live, words
 from ui.controls import FIELDS, choose_pair, settings_controls
 from viz.visit import Visit

@@ -26,8 +26,8 @@ from presto.runs.counterfactuals import (
     reproduced,
 )
 from presto.runs.requests import config_for
-from tests import synthetic
-from tests.doubles import Scripted, tiny_gated
+from tests.support import synthetic
+from tests.support.doubles import Scripted, tiny_gated
 from tests.test_dflash import pair
 
 PROMPT = (3, 8, 4, 8)

@@ -17,7 +17,7 @@ from presto.decoding.loop import autoregressive, decode
 from presto.models.backbone import Backbone
 from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
 from presto.records import DecodeConfig
-from tests.doubles import CPU
+from tests.support.doubles import CPU
 
 VOCAB, HIDDEN, LAYER_IDS = 29, 24, (0, 2)
 

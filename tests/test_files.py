@@ -8,7 +8,7 @@ import gradio as gr
 import pytest
 
 from presto.records import to_json
-from tests import synthetic
+from tests.support import synthetic
 from ui import files
 from viz.visit import Visit
 

@@ -20,7 +20,7 @@ from presto.models.nemotron import NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Round
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 from tests.test_dflash import pair
 from tests.test_nemotron import write_checkpoint
 

@@ -12,7 +12,7 @@ import pytest
 from presto.records import Tree
 from presto.records.measures import acceptance_length
 from presto.runs.counterfactuals import Rival
-from tests import synthetic
+from tests.support import synthetic
 from viz.learn import ANSWERS, answers
 
 ASSETS = Path(__file__).parents[1] / "assets"

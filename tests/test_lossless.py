@@ -14,7 +14,7 @@ from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig, Round
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 
 VOCAB = 23
 EXAMPLES = int(os.environ.get("PRESTO_EXAMPLES", "1000"))  # a timed check on a GPU takes fewer

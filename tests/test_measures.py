@@ -18,7 +18,7 @@ from presto.records.measures import (
     tokens_per_second,
     total_seconds,
 )
-from tests import synthetic
+from tests.support import synthetic
 
 
 def made(*rounds: tuple[int, float]) -> Trace:

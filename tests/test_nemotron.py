@@ -23,7 +23,7 @@ from presto.models.nemotron import (
 )
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
-from tests.doubles import ancestor_mask
+from tests.support.doubles import ancestor_mask
 
 VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
 ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0

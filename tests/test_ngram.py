@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
 from presto.plain import ReferenceNgram
-from tests.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
+from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 
 Pair = tuple[NgramModel, ReferenceNgram]
 

@@ -3,7 +3,7 @@
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.output import cut_at_stop
 from presto.records import DecodeConfig, Finish, Round
-from tests.doubles import Scripted
+from tests.support.doubles import Scripted
 
 EOS = 1
 

@@ -10,8 +10,8 @@ import pytest
 
 import app
 from presto.records import DecodeConfig, save
-from tests import synthetic
 from tests.e2e import serve
+from tests.support import synthetic
 from tests.test_viz_bench import RESULT
 from ui import bench, compare, live
 from ui.controls import FIELDS

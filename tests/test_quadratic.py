@@ -14,7 +14,7 @@ from presto.decoding.loop import Run, autoregressive, decode
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 
 
 @pytest.fixture(scope="module")

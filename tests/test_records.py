@@ -20,7 +20,7 @@ from presto.records import (
     trace_from_json,
 )
 from presto.runs.requests import make_config
-from tests.doubles import Scripted
+from tests.support.doubles import Scripted
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from presto.decoding.loop import decode
 from presto.kernels.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals
 from presto.runs.replay import counterfactual, follow_text, oracle_length
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 
 SYSTEM = tiny_gated(5)
 PROMPT = (3, 8, 4)

@@ -6,7 +6,7 @@ from presto.decoding.loop import autoregressive, decode
 from presto.records import DecodeConfig
 from presto.runs.requests import check_method, check_prompt, config_for
 from presto.runs.runner import stream
-from tests.doubles import Scripted
+from tests.support.doubles import Scripted
 
 
 @pytest.mark.parametrize("blank", ["", "   ", "\n", "\u200b", " \u200b\n\ufeff "])

@@ -8,7 +8,7 @@ from presto.kernels.ngram import NgramModel, NgramTable
 from presto.kernels.search import build_tree
 from presto.records import DecodeConfig, Marginals
 from presto.records.tree import children, depths
-from tests.strategies import VOCAB, contexts, marginals, ngrams
+from tests.support.strategies import VOCAB, contexts, marginals, ngrams
 
 SCORERS = st.sampled_from(["blind", "product", "pmi", "mixture", "dart"])
 EVERYTHING = {"budget": 1024, "top_k": VOCAB, "draft_length": 2, "search": "best_first"}

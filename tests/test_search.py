@@ -12,7 +12,7 @@ from presto.kernels.search import build_tree, warm_up
 from presto.plain import Reference
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
-from tests.strategies import VOCAB, configs, contexts, marginals, ngrams
+from tests.support.strategies import VOCAB, configs, contexts, marginals, ngrams
 
 
 @settings(max_examples=400)

@@ -14,7 +14,7 @@ import torch
 from presto.models.memory import is_out_of_memory
 from presto.records import DecodeConfig, Trace
 from presto.runs import runner as runs
-from tests import synthetic
+from tests.support import synthetic
 from tests.test_app import in_a_loop
 from ui import api, limits, live, serving, words
 from ui.compare import FIRST, check_lanes

@@ -17,7 +17,7 @@ from presto.training.blocks import Batch, block_mask, draw_batch
 from presto.training.dflash import DFlashRecipe, DFlashTrainer, layer_ids
 from presto.training.selfgen import Document, load_shards, save_shard
 from presto.training.trainer import Trainer
-from tests.doubles import tiny_llama
+from tests.support.doubles import tiny_llama
 
 VOCAB = 23
 RECIPE = AdapterRecipe(

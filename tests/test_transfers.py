@@ -13,7 +13,7 @@ from presto.decoding.loop import Run
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.target import TargetSession, TargetSystem
 from presto.records import DecodeConfig, Tree
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 from tests.test_dflash import pair
 
 GATED = tiny_gated(6)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from presto.models.selfspec import GatedSystem
 from presto.records import Tree
 from presto.records.tree import path
-from tests.doubles import tiny_gated
+from tests.support.doubles import tiny_gated
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import torch
 from presto.decoding.sampling import Sampler
 from presto.decoding.verify import follow
 from presto.records import Tree
-from tests.doubles import tree_input
+from tests.support.doubles import tree_input
 
 GREEDY = Sampler(0.0, 0, 1.0, 0)
 ZEROS = (0.0,) * 4

@@ -8,7 +8,7 @@ import pytest
 
 from presto.benchmarks.bench import differences, summarise
 from presto.records import DecodeConfig
-from tests import synthetic
+from tests.support import synthetic
 from viz.bench import (
     ALL,
     _get_bars_plot,

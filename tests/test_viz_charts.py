@@ -6,7 +6,7 @@ import pytest
 
 from presto.records import Choice, Marginals, Method, Round, Stages, Trace, Tree
 from presto.records.measures import cumulative_speedup
-from tests import synthetic
+from tests.support import synthetic
 from viz import scores_figure, speed_sentence, speedup_figure
 from viz.numbers import numbers, stage_shares
 from viz.scores import _get_scores_info, _get_scores_plot, _labels

@@ -18,7 +18,7 @@ from presto.records import (
 )
 from presto.records.measures import committed_counts, total_seconds
 from presto.runs.counterfactuals import Rival
-from tests import synthetic
+from tests.support import synthetic
 from viz.compare import (
     NOT_RUN,
     LaneRow,

@@ -11,7 +11,7 @@ import pytest
 from presto.kernels.ngram import NgramModel
 from presto.kernels.search import build_tree
 from presto.records import Choice, DecodeConfig, Marginals, Round, Scorer, Stages, Trace, Tree
-from tests import synthetic
+from tests.support import synthetic
 from viz import formula
 from viz.formula import ROUNDING, _corrected, _levels, decimal
 from viz.nodes import BONUS

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
-from tests import synthetic
+from tests.support import synthetic
 from viz import marginals_figure
 from viz.marginals import SHOWN, _get_marginals_info, _get_marginals_plot, marginals_sentence
 

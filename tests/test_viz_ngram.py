@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from presto.records import DecodeConfig
-from tests.synthetic import trace
+from tests.support.synthetic import trace
 from viz.numbers import settings
 
 RUN = trace()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from presto.records import save
-from tests import synthetic
+from tests.support import synthetic
 from viz.payload import FIRST, Show, opening
 from viz.shelf import recorded, shelf
 

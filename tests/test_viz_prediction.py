@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
-from tests import synthetic
+from tests.support import synthetic
 from viz import prediction_figure
 from viz.prediction import (
     _get_prediction_info,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from presto.records import Tree, load_recording
 from presto.runs.counterfactuals import Rival
-from tests import synthetic
+from tests.support import synthetic
 from viz.rivals import missing_nodes, only_own, rivals_of, rivals_sentence
 
 # root → 5, 6; 5 → 7            root → 5, 8; 8 → 7

@@ -11,7 +11,7 @@ import pytest
 import viz
 from presto.records import Trace
 from presto.runs.counterfactuals import counterfactuals
-from tests import synthetic
+from tests.support import synthetic
 from viz.theme import DARK, LIGHT, Palette, dark_of_light
 
 SHAPES = {

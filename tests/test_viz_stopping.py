@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
-from tests import synthetic
+from tests.support import synthetic
 from viz import stopping_figure, stopping_sentence
 from viz.stopping import DRAWN, _get_stopping_info, _get_stopping_plot
 

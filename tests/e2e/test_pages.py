@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests import synthetic
+from tests.support import synthetic
 from tests.test_viz_bench import RESULT
 
 pytestmark = pytest.mark.browser

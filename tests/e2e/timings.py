@@ -17,8 +17,8 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from presto.records import save
-from tests import synthetic
 from tests.e2e.conftest import FLAGS, SERVE, rest, served
+from tests.support import synthetic
 
 SIZES = (32, 256, 512)
 VISITS, ROUNDS = 8, 24

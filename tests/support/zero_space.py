@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1])]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import gradio  # noqa: E402, F401
 
 sys.modules["torch"] = None  # type: ignore[assignment]

@@ -245,4 +245,4 @@ def recording(
         trace(seed + 2, rounds + 2, budget, method="blind", keep=0.65, **more),  # type: ignore[arg-type]
         trace(seed + 3, 6 * rounds, 0, method="ar", **more),  # type: ignore[arg-type]
     )
-    return Recording(title=title, note="made by tests/synthetic.py", traces=lanes)
+    return Recording(title=title, note="made by tests/support/synthetic.py", traces=lanes)
