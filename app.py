@@ -13,12 +13,21 @@ import gradio as gr
 from markdown_it import MarkdownIt
 from starlette.middleware import Middleware
 
+from presto import plugins
 from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
 from ui.compressed import CompressedOnce
-from ui.controls import FIELDS, choose_pair, pair_control, settings_controls
+from ui.controls import (
+    FIELDS,
+    OWN,
+    choose_pair,
+    choose_records,
+    pair_control,
+    settings_controls,
+    values_of,
+)
 from ui.files import open_file
 from ui.limits import SESSIONS, limit
 from ui.line import MODEL, open_line
@@ -72,7 +81,7 @@ def restore(request: gr.Request) -> list[Any]:
             asked.prompt,
             value,
             asked.system,
-            *(getattr(asked.config, name) for name in FIELDS),
+            *values_of(asked.config),
         ]
     titles, unchanged = list(shelf(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
     if asked.run in titles:
@@ -101,6 +110,7 @@ HEAVY: dict[str, Any] = {
 
 def build() -> gr.Blocks:
     """The page."""
+    plugins.load_named()
     serve_files(runs_folder())
     with gr.Blocks(title="PRESTO explorer", analytics_enabled=False, fill_width=True) as page:
         gr.HTML(HEAD, js_on_load=None, elem_id="head")
@@ -151,8 +161,13 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     )
     over.then(rest, visit, buttons, **LIGHT)
     stop.click(halt, visit, buttons, **LIGHT)
-    pair, budget = settings[0], settings[1 + FIELDS.index("budget")]
+    pair, (budget, scorer, search, own) = (
+        settings[0],
+        (settings[1 + FIELDS.index(name)] for name in ("budget", "scorer", "search", OWN)),
+    )
     pair.input(choose_pair, pair, [pair, budget], **LIGHT)
+    records = [scorer, search]
+    gr.on([scorer.input, search.input], choose_records, records, [*records, own], **LIGHT)
     page.load(restore, None, [picker, prompt, player, *settings], **LIGHT)
     return settings
 

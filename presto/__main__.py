@@ -1,6 +1,6 @@
-"""``python -m presto``: the command line of ``presto.commands``."""
+"""``python -m presto``: the command line."""
 
-from presto.commands.app import main
+from presto.commands.main import main
 
 if __name__ == "__main__":
     main()

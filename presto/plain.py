@@ -1,18 +1,186 @@
-"""Scoring and search in plain Python, as slow and as close to the formulas as can be: the oracle of
-the tests.
+"""Scoring and search in plain Python, as close to the formulas as can be.
 
-Shares no code with the compiled version. Scores are whole numbers of 1e-5 nats, as there.
+Here a script's scorer or search runs, and here stands the oracle of the compiled ones, which share
+nothing with it. Scores are whole numbers of 1e-5 nats, as records store them.
 """
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from presto.records import DecodeConfig, Marginals, Tree
 
 UNITS = 100_000  # in a nat
 Context = tuple[int, ...]
+Level = Sequence[Sequence[int]]  # [D, K]
+
+
+@dataclass(frozen=True)
+class Node:
+    """A candidate: ranks and tokens from depth 1 to its own, and its numbers in units of 1e-5 nats.
+
+    ``blind`` and ``aligned`` are path sums; ``priority`` is the least path score on the path.
+    """
+
+    ranks: tuple[int, ...] = ()
+    path: Context = ()
+    order: int = 0  # of the parent among all opened nodes
+    log_q: int = 0
+    log_rho: int = 0
+    blind: int = 0
+    aligned: int = 0
+    priority: int = 0
+
+    @property
+    def depth(self) -> int:
+        return len(self.ranks)
+
+    @property
+    def key(self) -> tuple[int, int, int, int]:
+        """Orders nodes, the best first: by priority, then depth, then rank, then their parents'."""
+        return -self.priority, len(self.ranks), self.ranks[-1] if self.ranks else 0, self.order
+
+
+@dataclass(frozen=True)
+class Row:
+    """The children of one node by rank: log ρ and what each adds to the path score, in units."""
+
+    log_rho: Sequence[int]
+    increment: Sequence[int]
+
+
+def formula_row(
+    log_q: Sequence[int], log_rho: Sequence[float], weights: tuple[float, float], normalised: bool
+) -> Row:
+    """s = a·log q + b·log ρ; ``normalised``: children keep the mass that the marginal gives them.
+
+    ``log_q`` in units, ``log_rho`` in nats.
+    """
+    rho = [round(value * UNITS) for value in log_rho]
+    scores = [weights[0] * q + weights[1] * r for q, r in zip(log_q, rho, strict=True)]
+    if normalised:
+        best = max(scores)
+        total = best / UNITS + math.log(sum(math.exp((s - best) / UNITS) for s in scores))
+        mass = math.log(sum(math.exp(q / UNITS) for q in log_q))
+        scores = [s + (mass - total) * UNITS for s in scores]
+    return Row(rho, [round(s) for s in scores])
+
+
+class Space:
+    """What a search sees of a round: the root, and the children of every node it opens.
+
+    ``row(node)`` gives the scores of a node's children. ``ValueError`` if more than ``most`` nodes
+    with children are opened.
+    """
+
+    def __init__(
+        self,
+        tokens: Level,
+        log_q: Level,
+        row: Callable[[Node], Row],
+        config: DecodeConfig,
+        most: int,
+    ) -> None:
+        self.tokens, self.log_q, self.config, self.budget = tokens, log_q, config, config.budget
+        self.root = Node()
+        self._row, self._most, self._opened = row, most, dict[tuple[int, ...], list[Node]]()
+
+    def children(self, node: Node) -> list[Node]:
+        """All candidates below ``node``, by rank; none below the last position."""
+        if node.depth == len(self.tokens):
+            return []
+        if node.ranks not in self._opened:
+            if len(self._opened) == self._most:
+                raise ValueError(f"the search opened more than the {self._most} rows it declared")
+            self._opened[node.ranks] = self._open(node, len(self._opened))
+        return self._opened[node.ranks]
+
+    def _open(self, node: Node, order: int) -> list[Node]:
+        row, log_q = self._row(node), self.log_q[node.depth]
+        result = []
+        for rank, token in enumerate(self.tokens[node.depth]):
+            aligned = node.aligned + row.increment[rank]
+            child = Node(
+                ranks=(*node.ranks, rank),
+                path=(*node.path, token),
+                order=order,
+                log_q=log_q[rank],
+                log_rho=row.log_rho[rank],
+                blind=node.blind + log_q[rank],
+                aligned=aligned,
+                priority=min(node.priority, aligned),
+            )
+            result.append(child)
+        return result
+
+
+def linear(space: Space) -> list[Node]:
+    """The likeliest candidate of every position."""
+    path = [space.root]
+    while len(path) <= min(space.budget, len(space.tokens)):
+        path.append(space.children(path[-1])[0])
+    return path[1:]
+
+
+def best_first(space: Space) -> list[Node]:
+    """Take the best open node, open it, until the budget is used."""
+    chosen, opened = list[Node](), list(space.children(space.root))
+    while opened:
+        best = min(opened, key=lambda node: node.key)
+        opened.remove(best)
+        chosen.append(best)
+        if len(chosen) == space.budget:
+            break
+        opened += space.children(best)
+    return chosen
+
+
+def beam(space: Space) -> list[Node]:
+    """Open the best ``beam_width`` nodes of each depth; the best ``budget`` of all are the tree.
+
+    Of one depth more than ``budget`` nodes can never be wanted, nor what is below them.
+    """
+    width = min(space.config.beam_width, space.budget)
+    frontier, pool = [space.root], list[Node]()
+    while frontier:
+        layer = sorted(
+            (child for node in frontier for child in space.children(node)),
+            key=lambda node: node.key,
+        )
+        frontier = layer[:width]
+        pool += layer
+    return sorted(pool, key=lambda node: node.key)[: space.budget]
+
+
+def tree_of(anchor: int, nodes: Sequence[Node], budget: int) -> Tree:
+    """The tree of a search's choice. ``ValueError`` if it is no tree within the budget."""
+    if len(nodes) > budget:
+        raise ValueError(f"the search chose {len(nodes)} nodes, at most {budget} are allowed")
+    place: dict[tuple[int, ...], int] = {(): 0}
+    for number, node in enumerate(nodes, start=1):
+        if node.ranks in place:
+            raise ValueError(f"the search chose the node with ranks {node.ranks} twice")
+        if node.ranks[:-1] not in place:
+            raise ValueError(f"the search chose the node with ranks {node.ranks} before its parent")
+        place[node.ranks] = number
+    chosen = [Node(), *nodes]
+    return Tree(
+        tokens=(anchor, *(node.path[-1] for node in nodes)),
+        parents=(-1, *(place[node.ranks[:-1]] for node in nodes)),
+        rank=(0, *(node.ranks[-1] for node in nodes)),
+        log_q=tuple(node.log_q / UNITS for node in chosen),
+        log_rho=tuple(node.log_rho / UNITS for node in chosen),
+        blind=tuple(node.blind / UNITS for node in chosen),
+        aligned=tuple(node.aligned / UNITS for node in chosen),
+    )
+
+
+def candidates(marginals: Marginals, config: DecodeConfig) -> tuple[Level, Level]:
+    """Tokens and log q (in units) of the positions and candidates that the settings use."""
+    rows = zip(marginals.token_ids, marginals.log_q, strict=True)
+    cut = [(t[: config.top_k], q[: config.top_k]) for t, q in list(rows)[: config.draft_length]]
+    return [t for t, _ in cut], [[round(x * UNITS) for x in q] for _, q in cut]
 
 
 def _grams(documents: Iterable[Sequence[int]], order: int) -> Counter[Context]:
@@ -24,7 +192,7 @@ def _grams(documents: Iterable[Sequence[int]], order: int) -> Counter[Context]:
     )
 
 
-class ReferenceNgram:
+class PlainNgram:
     """Interpolated Witten-Bell over dictionaries, of static documents and one online sequence."""
 
     def __init__(
@@ -40,157 +208,44 @@ class ReferenceNgram:
         self.dropped: Counter[Context] = Counter(
             {gram: n for gram, n in static.items() if len(gram) == 3 and n < min_count}
         )
-        self.static = Counter({gram: n for gram, n in static.items() if gram not in self.dropped})
+        self.static = Counter({g: n for g, n in static.items() if g not in self.dropped})
         self.online = _grams([online], order)
 
     def probability(self, context: Sequence[int], token: int) -> float:
         """p(token | the last ``order`` - 1 tokens of the context)."""
         history = tuple(context)[max(0, len(context) - self.order + 1) :]
         lower = self.probability(history[1:], token) if history else 1 / self.vocab
-        static, dropped, online = (
-            _after(part, history) for part in (self.static, self.dropped, self.online)
-        )
+        parts = (self.static, self.dropped, self.online)
+        static, dropped, online = (_after(part, history) for part in parts)
         total = sum(static.values()) + sum(online.values())
-        escape = (
-            len(static) + len(dropped) + sum(dropped.values()) + len(online.keys() - static.keys())
-        )
+        escape = len(static) + len(dropped) + sum(dropped.values())
+        escape += len(online.keys() - static.keys())
         if total + escape == 0:
             return lower
         return (static[token] + online[token] + escape * lower) / (total + escape)
 
+    def ratio(
+        self, over: str, context: Context, level: int, tokens: Level, log_q: Level
+    ) -> list[float]:
+        """log ρ [K] of the candidates at ``level`` (from 0) after ``context``, in nats.
+
+        ``over``: what p(t|c) is divided by, see ``presto.scorers.NgramRatio``.
+        """
+        given = [self.probability(context, token) for token in tokens[level]]
+        if over == "one":
+            return [math.log(p) for p in given]
+        alone = [self.probability((), token) for token in tokens[level]]
+        if over == "unigram":
+            return [math.log(p / base) for p, base in zip(given, alone, strict=True)]
+        q = [math.exp(x / UNITS) for x in log_q[level - 1]]
+        rest = max(0.0, 1 - sum(q))
+        result = []
+        for token, p, base in zip(tokens[level], given, alone, strict=True):
+            after = [self.probability((*context[:-1], b), token) for b in tokens[level - 1]]
+            implied = sum(w * x for w, x in zip(q, after, strict=True))
+            result.append(math.log(p / (implied + rest * base)))
+        return result
+
 
 def _after(grams: Counter[Context], history: Context) -> Counter[int]:
     return Counter({gram[-1]: n for gram, n in grams.items() if gram[:-1] == history})
-
-
-@dataclass(frozen=True)
-class Node:
-    """A candidate: ranks from depth 1 to its own, and its numbers; ``place`` is its index in the
-    tree.
-    """
-
-    ranks: tuple[int, ...] = ()
-    parent: int = -1
-    log_q: int = 0
-    log_rho: int = 0
-    blind: int = 0
-    aligned: int = 0
-    priority: int = 0
-
-    @property
-    def key(self) -> tuple[int, int, int]:
-        return -self.priority, len(self.ranks), self.ranks[-1]
-
-
-class Reference:
-    """The scorer and the searches on one problem."""
-
-    def __init__(
-        self,
-        marginals: Marginals,
-        context: Sequence[int],
-        ngram: ReferenceNgram,
-        config: DecodeConfig,
-    ) -> None:
-        self.tokens = [row[: config.top_k] for row in marginals.token_ids[: config.draft_length]]
-        self.log_q = [
-            [round(x * UNITS) for x in row[: config.top_k]]
-            for row in marginals.log_q[: config.draft_length]
-        ]
-        self.context, self.ngram, self.config = tuple(context), ngram, config
-
-    def log_rho(self, prefix: Context, depth: int, token: int) -> float:
-        """log ρ of ``token`` at ``depth`` (from 1) after all tokens before it."""
-        config, p = self.config, self.ngram.probability
-        if config.scorer == "blind" or (
-            depth == 1 and (not config.correct_first or config.scorer in ("mixture", "dart"))
-        ):
-            return 0.0
-        given = p(prefix, token)
-        if config.scorer in ("product", "dart"):
-            return math.log(given)
-        if config.scorer == "pmi":
-            return math.log(given / p((), token))
-        q = [math.exp(x / UNITS) for x in self.log_q[depth - 2]]
-        implied = sum(
-            w * p((*prefix[:-1], b), token) for w, b in zip(q, self.tokens[depth - 2], strict=True)
-        )
-        return math.log(given / (implied + max(0.0, 1 - sum(q)) * p((), token)))
-
-    def children(self, node: Node, place: int) -> list[Node]:
-        """All candidates below ``node``, by rank."""
-        depth, config = len(node.ranks) + 1, self.config
-        if depth > len(self.tokens):
-            return []
-        prefix = (
-            *self.context,
-            *(self.tokens[level][rank] for level, rank in enumerate(node.ranks)),
-        )
-        log_q = self.log_q[depth - 1]
-        rho = [
-            round(self.log_rho(prefix, depth, token) * UNITS) for token in self.tokens[depth - 1]
-        ]
-        scores = [q + config.lam * r for q, r in zip(log_q, rho, strict=True)]
-        if config.scorer == "dart":
-            scores = [
-                depth**-0.7 * (0.9 ** (depth - 1) * q + 0.5 * r)
-                for q, r in zip(log_q, rho, strict=True)
-            ]
-        if config.normalised:
-            mass = math.log(
-                sum(math.exp(q / UNITS) for q in log_q) / sum(math.exp(s / UNITS) for s in scores)
-            )
-            scores = [s + mass * UNITS for s in scores]
-        result = []
-        for rank, (q, r, score) in enumerate(zip(log_q, rho, map(round, scores), strict=True)):
-            aligned = node.aligned + score
-            priority = min(node.priority, aligned)
-            result.append(Node((*node.ranks, rank), place, q, r, node.blind + q, aligned, priority))
-        return result
-
-    def linear(self) -> list[Node]:
-        nodes = [Node()]
-        while len(nodes) <= min(self.config.budget, len(self.tokens)):
-            nodes.append(self.children(nodes[-1], len(nodes) - 1)[0])
-        return nodes
-
-    def best_first(self) -> list[Node]:
-        nodes, opened = [Node()], self.children(Node(), 0)
-        while opened and len(nodes) <= self.config.budget:
-            best = min(opened, key=lambda node: (*node.key, node.parent))
-            opened.remove(best)
-            opened += self.children(best, len(nodes))
-            nodes.append(best)
-        return nodes
-
-    def beam(self) -> list[Node]:
-        """Every frontier opened in full, the pool sorted at the end; ``parent`` is a place in the
-        frontier before.
-        """
-        frontier, pool = [Node()], []
-        while frontier:
-            layer = [
-                child for slot, node in enumerate(frontier) for child in self.children(node, slot)
-            ]
-            layer.sort(key=lambda node: (*node.key, node.parent))
-            frontier = layer[: self.config.beam_width]
-            pool += layer
-        pool.sort(key=lambda node: (*node.key, node.parent))
-        return [Node(), *pool[: self.config.budget]]
-
-    def tree(self) -> Tree:
-        """What ``build_tree`` must return."""
-        nodes: list[Node] = getattr(self, self.config.search)()
-        place = {node.ranks: index for index, node in enumerate(nodes)}
-        return Tree(
-            (
-                self.context[-1],
-                *(self.tokens[len(node.ranks) - 1][node.ranks[-1]] for node in nodes[1:]),
-            ),
-            (-1, *(place[node.ranks[:-1]] for node in nodes[1:])),
-            (0, *(node.ranks[-1] for node in nodes[1:])),
-            tuple(node.log_q / UNITS for node in nodes),
-            tuple(node.log_rho / UNITS for node in nodes),
-            tuple(node.blind / UNITS for node in nodes),
-            tuple(node.aligned / UNITS for node in nodes),
-        )

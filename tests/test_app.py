@@ -17,10 +17,10 @@ from presto.records import DecodeConfig, recording_from_json, save
 from tests.e2e import serve
 from tests.support import synthetic
 from ui import api, live, words
-from ui.controls import FIELDS, choose_pair, settings_controls
+from ui.controls import FIELDS, choose_pair, settings_controls, values_of
 from viz.visit import Visit
 
-DEFAULTS = [getattr(DecodeConfig(), name) for name in FIELDS]
+DEFAULTS = values_of(DecodeConfig())
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,6 @@ from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
 from presto.records.measures import acceptance_length, output_ids
 from presto.runs.counterfactuals import (
     OWN,
-    RIVALS,
     Rival,
     counterfactuals,
     disagreements,
@@ -26,6 +25,7 @@ from presto.runs.counterfactuals import (
     reproduced,
 )
 from presto.runs.requests import config_for
+from presto.runs.variants import alternatives
 from tests.support import synthetic
 from tests.support.doubles import Scripted, tiny_gated
 from tests.test_dflash import pair
@@ -215,10 +215,11 @@ def test_settings_are_cut_to_the_recorded_candidates() -> None:
 
 
 def test_the_lineup_has_the_runs_own_settings_once() -> None:
-    assert list(lineup(DecodeConfig())) == list(RIVALS)
+    names = ["linear", "blind", "product", "pmi", "mixture", "dart"]
+    assert list(lineup(DecodeConfig())) == names == list(alternatives())
     odd = lineup(DecodeConfig(lam=0.3))
     assert (list(odd), odd[OWN], odd["pmi"]) == (
-        [OWN, *RIVALS],
+        [OWN, *names],
         DecodeConfig(lam=0.3),
         DecodeConfig(),
     )

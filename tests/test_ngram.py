@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
-from presto.plain import ReferenceNgram
+from presto.plain import PlainNgram
 from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 
-Pair = tuple[NgramModel, ReferenceNgram]
+Pair = tuple[NgramModel, PlainNgram]
 
 
 @given(ngrams(), contexts | st.just([]))

@@ -14,11 +14,11 @@ from tests.e2e import serve
 from tests.support import synthetic
 from tests.test_viz_bench import RESULT
 from ui import bench, compare, live
-from ui.controls import FIELDS
+from ui.controls import values_of
 from viz.lanes import SideBySide, differences, side_by_side
 from viz.visit import Visit
 
-DEFAULTS = [getattr(DecodeConfig(), name) for name in FIELDS]
+DEFAULTS = values_of(DecodeConfig())
 FOUR = compare.FIRST
 
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presto.build import build_tree
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.kernels.search import build_tree
 from presto.records import DecodeConfig, Marginals
 from presto.records.tree import children, depths
 from tests.support.strategies import VOCAB, contexts, marginals, ngrams

@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from presto.build import build_tree, warm_up
 from presto.kernels.ngram import NgramModel
-from presto.kernels.search import build_tree, warm_up
-from presto.plain import Reference
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
-from tests.support.strategies import VOCAB, configs, contexts, marginals, ngrams
+from tests.support.strategies import (
+    VOCAB,
+    configs,
+    contexts,
+    marginals,
+    ngrams,
+    plain_tree,
+)
 
 
 @settings(max_examples=400)
@@ -20,7 +26,7 @@ from tests.support.strategies import VOCAB, configs, contexts, marginals, ngrams
 def test_equals_the_plain_python_search(drafted, context, pair, config) -> None:
     config = replace(config, order=pair[1].order)
     tree, seconds = build_tree(drafted, context, pair[0], config)
-    assert tree == Reference(drafted, context, pair[1], config).tree()
+    assert tree == plain_tree(drafted, context, pair[1], config)
     assert min(seconds) >= 0
 
 

@@ -13,12 +13,13 @@ import torch
 
 from presto.models.memory import is_out_of_memory
 from presto.records import DecodeConfig, Trace
+from presto.records import settings as config_settings
 from presto.runs import runner as runs
 from tests.support import synthetic
 from tests.test_app import in_a_loop
 from ui import api, limits, live, serving, words
 from ui.compare import FIRST, check_lanes
-from ui.controls import FIELDS, settings_controls
+from ui.controls import FIELDS, settings_controls, values_of
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.worker import ModelThread, StuckError
@@ -58,7 +59,7 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     serving._threads.clear()
 
 
-def test_the_page_may_run_whatever_its_sliders_allow_but_not_four_lanes_of_it() -> None:
+def test_the_page_may_run_large_trees_and_long_outputs_but_not_four_lanes_of_both() -> None:
     check_request("hello", PAIR, lanes("presto", "linear", **EXTREME))
     check_request("hello", PAIR, lanes("ar", "linear", "blind", "presto"))
     with pytest.raises(
@@ -67,14 +68,19 @@ def test_the_page_may_run_whatever_its_sliders_allow_but_not_four_lanes_of_it() 
         check_request("hello", PAIR, lanes(*["presto"] * 4, **EXTREME))
 
 
-def test_the_largest_slider_positions_are_the_ones_the_limit_was_chosen_from() -> None:
+def test_the_controls_have_the_ranges_of_the_settings() -> None:
     def made() -> list[Any]:
         with gr.Blocks():
             return settings_controls()
 
     controls = dict(zip(FIELDS, in_a_loop(made), strict=True))
-    largest = {name: controls[name].maximum for name in EXTREME}
-    assert 2 * largest["budget"] * largest["max_new_tokens"] == limits.MAX_WORK
+    bounded = {n: s for n, s in config_settings().items() if s.high is not None}
+    assert len(bounded) == 11
+    for name, setting in bounded.items():
+        assert controls[name].maximum == setting.high
+        assert controls[name].minimum == setting.low or setting.open_low
+    longest = bounded["max_new_tokens"].high
+    check_request("hello", PAIR, lanes("presto", "linear", budget=200, max_new_tokens=longest))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +94,7 @@ def test_work_counts_the_nodes_a_method_verifies(method: str, nodes: int) -> Non
 def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    settings = [EXTREME.get(name, getattr(DecodeConfig(), name)) for name in FIELDS]
+    settings = values_of(replace(DecodeConfig(), **EXTREME))
     assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", PAIR, *settings))
     refused = check_lanes(Visit(), "hello", *FIRST, PAIR, *settings)[1]
     assert "at most 2,097,152" in refused["message"]

@@ -8,8 +8,8 @@ from typing import get_args
 
 import pytest
 
+from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
-from presto.kernels.search import build_tree
 from presto.records import Choice, DecodeConfig, Marginals, Round, Scorer, Stages, Trace, Tree
 from tests.support import synthetic
 from viz import formula

@@ -3,15 +3,14 @@ of a recorded run.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from presto.records import DecodeConfig, Method, load_recording
-from presto.runs.counterfactuals import RIVALS
+from presto.records import DecodeConfig, load_recording
+from presto.runs.variants import Variant, variants
 from ui.controls import config_of
 from ui.lanes import Lane
 from ui.limits import check_request
@@ -21,17 +20,13 @@ from viz.lanes import SideBySide, side_by_side
 from viz.visit import Visit
 
 NO_LANE = "–"
-LANES: dict[str, tuple[Method, dict[str, Any]]] = {
-    "autoregressive": ("ar", {}),
-    "linear": ("linear", {}),
-    "blind tree": ("blind", {}),
-    "PRESTO, settings of Explore": ("presto", {}),
-    **{
-        f"PRESTO, {name}": ("presto", RIVALS[name])
-        for name in ("product", "pmi", "mixture", "dart")
-    },
-}
-FIRST = ("autoregressive", "linear", "blind tree", "PRESTO, settings of Explore")
+OF_EXPLORE = "PRESTO, settings of Explore"
+FIRST = ("autoregressive", "linear", "blind tree", OF_EXPLORE)
+
+
+def choices() -> dict[str, Variant]:
+    """What a lane may run, by title: every method, scorer and search."""
+    return {OF_EXPLORE if v.name == "presto" else v.title: v for v in variants().values()}
 
 
 @lru_cache(maxsize=16)
@@ -43,9 +38,9 @@ def recorded_lanes(path: Path) -> tuple[dict[str, Any], str]:
 
 def lane_controls() -> list[gr.Dropdown]:
     """A dropdown per lane."""
-    choices = [NO_LANE, *LANES]
+    offered = [NO_LANE, *choices()]
     return [
-        gr.Dropdown(choices, value=name, label=f"Lane {i + 1}", min_width=150)
+        gr.Dropdown(offered, value=name, label=f"Lane {i + 1}", min_width=150)
         for i, name in enumerate(FIRST)
     ]
 
@@ -74,11 +69,10 @@ def _refusal(prompt: object, system: str, names: tuple[str, ...], config: Decode
 
 
 def lanes_of(names: tuple[str, ...], config: DecodeConfig) -> dict[str, Lane]:
-    """The lanes to run by name, each once, in order."""
-    chosen = {name: LANES[name] for name in names if name in LANES}
-    return {
-        name: Lane(method, replace(config, **changes)) for name, (method, changes) in chosen.items()
-    }
+    """The lanes to run by title, each once, in order."""
+    known = choices()
+    chosen = {name: known[name] for name in names if name in known}
+    return {name: Lane(v.method, v.config(config)) for name, v in chosen.items()}
 
 
 def run_lanes(

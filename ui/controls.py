@@ -1,37 +1,40 @@
-"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, and the choice
-of the pair.
+"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, and the pair.
+
+Names, ranges and descriptions are those of the fields; scorers and searches are those that are
+registered.
 """
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from itertools import groupby
+from typing import Any
 
 import gradio as gr
 
 from presto.models.catalogue import PAIRS, find
-from presto.records import DecodeConfig, Scorer, Search
-from presto.runs.requests import make_config
+from presto.records import DecodeConfig, Setting, settings
+from presto.registry import Record, Registry
+from presto.runs.requests import make_config, own_settings, own_text
+from presto.scorers import SCORERS
+from presto.searches import SEARCHES
 from ui.limits import obstacle
 
-FIELDS = (  # of DecodeConfig, in the order of the handlers' arguments
-    *(
-        "scorer",
-        "normalised",
-        "search",
-        "lam",
-        "order",
-        "top_k",
-        "beam_width",
-        "budget",
-        "draft_length",
-    ),
-    *("correct_first", "static_ngram", "online_ngram", "sampled_draft"),
-    *("temperature", "top_p", "sample_top_k", "seed", "max_new_tokens"),
-)
+SHOWN = tuple(name for name, setting in settings().items() if not name.endswith("_settings"))
+OWN = "own"  # the control for settings that only the chosen scorer or search has
+FIELDS = (*(name for name in SHOWN if name != "stop"), OWN)  # in the order of the handlers' values
+SLIDER_MOST, STEP = 10_000, 0.05  # larger ranges are typed; step of a slider of fractions
+REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
 
 
-def config_of(settings: Sequence[Any]) -> DecodeConfig:
+def config_of(values: Sequence[Any]) -> DecodeConfig:
     """The controls' values as a config; ``ValueError`` names the first that is out of range."""
-    return make_config(**dict(zip(FIELDS, settings, strict=True)))
+    given = dict(zip(FIELDS, values, strict=True))
+    texts = [part.strip() for part in str(given.pop(OWN) or "").split(",") if part.strip()]
+    return make_config(**given, **own_settings(texts, given["scorer"], given["search"]))
+
+
+def values_of(config: DecodeConfig) -> list[Any]:
+    """A config as the controls' values, in the order of ``FIELDS``."""
+    return [own_text(config) if name == OWN else getattr(config, name) for name in FIELDS]
 
 
 def pair_facts(name: str) -> str:
@@ -40,10 +43,8 @@ def pair_facts(name: str) -> str:
     problem = obstacle(spec)
     here = f"cannot run here: {problem}" if problem else "runs here"
     memory = f"weights {spec.gigabytes:g} GB in bfloat16"
-    return (
-        f"{here} · {spec.licence} · {memory} · prompt: {spec.template_name} · usual budget "
-        f"{spec.budget}"
-    )
+    prompt = f"prompt: {spec.template_name} · usual budget {spec.budget}"
+    return f"{here} · {spec.licence} · {memory} · {prompt}"
 
 
 def pair_control() -> gr.Dropdown:
@@ -63,39 +64,58 @@ def choose_pair(name: str) -> tuple[Any, Any]:
     return gr.Dropdown(info=pair_facts(name)), gr.Slider(value=find(name).budget)
 
 
+def choose_records(scorer: str, search: str) -> tuple[Any, Any, Any]:
+    """Another scorer or search: what each does, and the settings that only they have."""
+    records = SCORERS.find(scorer), SEARCHES.find(search)
+    facts, has_own = own_facts(records), any(record.settings for record in records)
+    summaries = [gr.Dropdown(info=record.summary) for record in records]
+    return *summaries, gr.Textbox(value="", info=facts, visible=has_own)
+
+
+def own_facts(records: Sequence[Record]) -> str:
+    """The own settings of scorer and search, with their ranges, in one line."""
+    return " · ".join(
+        f"{own.name} {own.range.low:g} to {own.range.high:g}, else {own.default:g}"
+        + f": {own.range.description}" * bool(own.range.description)
+        for record in records
+        for own in record.settings
+    )
+
+
+def _control(setting: Setting) -> gr.components.Component:
+    """The control of one field."""
+    about = {"label": setting.title, "info": setting.description}
+    if setting.name in REGISTRIES:
+        registry = REGISTRIES[setting.name]
+        about["info"] = registry[setting.default].summary
+        return gr.Dropdown(list(registry), value=setting.default, **about)
+    if setting.type is bool:
+        return gr.Checkbox(setting.default, min_width=150, **about)
+    assert setting.low is not None
+    assert setting.high is not None
+    whole = setting.type is int
+    if setting.high > SLIDER_MOST:
+        bounds = {"minimum": setting.low, "maximum": setting.high}
+        return gr.Number(setting.default, precision=0, **bounds, **about)
+    step = 1 if whole else STEP
+    low = setting.low + step * setting.open_low
+    return gr.Slider(low, setting.high, setting.default, step=step, **about)
+
+
 def settings_controls() -> list[gr.components.Component]:
-    """One control per field of ``FIELDS``, with the ranges and defaults of ``DecodeConfig``."""
-    default = DecodeConfig()
+    """One control per field of ``FIELDS``, a row per group of ``DecodeConfig``'s fields."""
     made: dict[str, gr.components.Component] = {}
-
-    def slider(name: str, low: float, high: float, step: float, label: str, info: str = "") -> None:
-        made[name] = gr.Slider(
-            low, high, getattr(default, name), step=step, label=label, info=info or None
-        )
-
-    def switch(name: str, label: str, info: str) -> None:
-        made[name] = gr.Checkbox(getattr(default, name), label=label, info=info, min_width=150)
-
-    with gr.Row():
-        made["scorer"] = gr.Dropdown(list(get_args(Scorer)), value=default.scorer, label="Scorer")
-        made["search"] = gr.Dropdown(list(get_args(Search)), value=default.search, label="Search")
-        slider("lam", 0, 4, 0.05, "λ", "weight of the correction")
-        slider("order", 2, 3, 1, "n-gram order")
-    with gr.Row():
-        switch("normalised", "Normalised", "children keep their mass")
-        switch("correct_first", "Correct level 1", "the first drafted token too")
-        switch("static_ngram", "Static n-gram", "text the target wrote before")
-        switch("online_ngram", "Online n-gram", "prompt and output of this run")
-        switch("sampled_draft", "Sampled draft", "linear search at T > 0")
-    with gr.Row():
-        slider("budget", 1, 1024, 1, "Budget", "nodes of the tree")
-        slider("draft_length", 1, 31, 1, "Draft length", "positions")
-        slider("top_k", 1, 64, 1, "Top-K", "candidates per position")
-        slider("beam_width", 1, 1024, 1, "Beam width", "beam search only")
-    with gr.Row():
-        slider("temperature", 0, 4, 0.05, "Temperature", "0: greedy")
-        slider("top_p", 0.05, 1, 0.05, "Top-p", "nucleus of the sampling")
-        slider("sample_top_k", 0, 100, 1, "Sampling top-k", "0: all tokens")
-        made["seed"] = gr.Number(default.seed, precision=0, minimum=0, maximum=2**53, label="Seed")
-        slider("max_new_tokens", 1, 1024, 1, "Max new tokens")
+    chosen = sorted(
+        (setting for name, setting in settings().items() if name in FIELDS),
+        key=lambda setting: GROUPS.index(setting.group),
+    )
+    for _, group in groupby(chosen, key=lambda setting: setting.group):
+        with gr.Row():
+            made |= {setting.name: _control(setting) for setting in group}
+    made[OWN] = gr.Textbox(
+        "", label="Own settings", placeholder="name=1.5, other=2", visible=False, max_lines=1
+    )
     return [made[name] for name in FIELDS]
+
+
+GROUPS = ("score", "search", "drafting", "sampling", "output")

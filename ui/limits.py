@@ -1,8 +1,8 @@
 """What one request may ask of this server; the page and the endpoints refuse the same things in the
 same words.
 
-The sliders bound each setting, these limits bound their product. Environment variables change them,
-so that a Space with two CPU cores can be stricter than a machine with a GPU.
+The ranges of ``DecodeConfig`` bound each setting, these limits bound their product. Environment
+variables change them, so that a Space with two CPU cores can be stricter than one with a GPU.
 """
 
 import os
@@ -17,8 +17,8 @@ from ui.lanes import Lane
 MAX_LANES = 4
 # visitors remembered, those who left included (Gradio keeps about 0.25 MB of each for an hour)
 SESSIONS = 256
-# Twice the largest tree for the longest output that the sliders allow: "Explore" runs at any of
-# their settings, four lanes at their ends do not.
+# "Explore" (two lanes) may ask for the largest tree over 1,024 tokens, or for the longest output
+# with the usual trees; four lanes at the ends of their ranges are too much for one visitor.
 MAX_WORK = 2 * 1024 * 1024
 
 

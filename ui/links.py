@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from presto.models.catalogue import find, names
 from presto.records import DecodeConfig
-from presto.runs.requests import MAX_PROMPT_CHARACTERS, make_config
-from ui.controls import FIELDS
+from presto.runs.requests import MAX_PROMPT_CHARACTERS, own_text
+from ui.controls import FIELDS, OWN, config_of
 
 
 class Asked(NamedTuple):
@@ -27,8 +27,10 @@ def to_query(prompt: str, system: str, config: DecodeConfig) -> dict[str, str]:
     default.
     """
     default, chosen = asdict(DecodeConfig()), asdict(config)
-    changed = {name: str(chosen[name]) for name in FIELDS if chosen[name] != default[name]}
-    return {"prompt": prompt, "system": system} | changed
+    known = [name for name in FIELDS if name != OWN]
+    changed = {name: str(chosen[name]) for name in known if chosen[name] != default[name]}
+    own = {OWN: text} if (text := own_text(config)) else {}
+    return {"prompt": prompt, "system": system} | changed | own
 
 
 def from_query(query: Mapping[str, str]) -> Asked:
@@ -38,18 +40,24 @@ def from_query(query: Mapping[str, str]) -> Asked:
     prompt, system = query["prompt"][:MAX_PROMPT_CHARACTERS], query.get("system", names()[0])
     try:
         find(system)
-        return Asked(prompt=prompt, system=system, config=make_config(**_settings(query)))
+        return Asked(prompt=prompt, system=system, config=_settings(query))
     except ValueError as error:
         return Asked(
             prompt=prompt, system=names()[0], problem=f"The link's settings were left out: {error}."
         )
 
 
-def _settings(query: Mapping[str, str]) -> dict[str, Any]:
+def _settings(query: Mapping[str, str]) -> DecodeConfig:
     default = DecodeConfig()
-    return {
-        name: _value(name, query[name], getattr(default, name)) for name in FIELDS if name in query
-    }
+    values = [
+        query.get(OWN, "")
+        if name == OWN
+        else _value(name, query[name], getattr(default, name))
+        if name in query
+        else getattr(default, name)
+        for name in FIELDS
+    ]
+    return config_of(values)
 
 
 def _value(name: str, text: str, default: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from presto.benchmarks.statistics import Estimate, estimate
 from presto.models.device import device_name, dtype_name
 from presto.models.registry import Pair
-from presto.records import DecodeConfig, Method, Trace
+from presto.records import DecodeConfig, Trace
 from presto.records.measures import (
     acceptance_length,
     output_ids,
@@ -23,6 +23,7 @@ from presto.records.measures import (
 )
 from presto.runs.prompts import Prompt
 from presto.runs.runner import finished
+from presto.runs.variants import Variant
 
 Rows = dict[str, list[Trace]]
 WARM_UP_TOKENS = 24
@@ -31,7 +32,7 @@ WARM_UP_TOKENS = 24
 def run_bench(
     pair: Pair,
     prompts: Sequence[Prompt],
-    methods: Sequence[Method],
+    methods: Sequence[Variant],
     config: DecodeConfig,
     report: Callable[[int, dict[str, Trace]], None] = lambda number, traces: None,
 ) -> dict[str, Any]:
@@ -56,22 +57,26 @@ def run_bench(
 def collect(
     pair: Pair,
     prompts: Sequence[Prompt],
-    methods: Sequence[Method],
+    methods: Sequence[Variant],
     config: DecodeConfig,
     report: Callable[[int, dict[str, Trace]], None],
 ) -> Rows:
     """Traces per method, prompt by prompt; the order of methods turns with the prompt, so none is
     always first.
     """
-    for method in methods:
-        finished(pair, prompts[0].text, method, replace(config, max_new_tokens=WARM_UP_TOKENS))
-    rows: Rows = {str(method): [] for method in methods}
+
+    def run(variant: Variant, prompt: str, settings: DecodeConfig) -> Trace:
+        return finished(pair, prompt, variant.method, variant.config(settings))
+
+    for variant in methods:
+        run(variant, prompts[0].text, replace(config, max_new_tokens=WARM_UP_TOKENS))
+    rows: Rows = {variant.name: [] for variant in methods}
     for number, prompt in enumerate(prompts):
         turn = number % len(methods)
         order = (*methods[turn:], *methods[:turn])
-        traces = {str(method): finished(pair, prompt.text, method, config) for method in order}
-        for method in methods:
-            rows[method].append(traces[method])
+        traces = {variant.name: run(variant, prompt.text, config) for variant in order}
+        for name in rows:
+            rows[name].append(traces[name])
         report(number, traces)
     return rows
 

@@ -30,9 +30,9 @@ from presto.benchmarks.random_pairs import (
     dflash_pair,
     nemotron_pair,
 )
+from presto.build import warm_up
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.timing import clock_of
-from presto.kernels.search import warm_up
 from presto.models.device import device_name, dtype_name, pick_device
 from presto.models.fixed import Recording, Shapes
 from presto.models.target import TargetSystem

@@ -13,15 +13,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from presto.build import build_tree, warm_up
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.kernels.rows import problem_of
-from presto.kernels.search import build_tree, warm_up
-from presto.records import DecodeConfig, Marginals, Scorer, Search, Tree
+from presto.records import DecodeConfig, Marginals, Tree
+from presto.scorers import SCORERS
+from presto.searches import SEARCHES
 
 VOCAB, FAN_OUT, TOKENS = 49_152, 40, 1_750_000
 DEPTH, WIDTH, REPEATS = 15, 32, 300
-SEARCHES: tuple[Search, ...] = ("linear", "beam", "best_first")
-SCORERS: tuple[Scorer, ...] = ("blind", "product", "pmi", "mixture", "dart")
 
 
 def walk(rng: np.random.Generator, successors: np.ndarray, length: int) -> list[int]:
@@ -103,10 +102,6 @@ def main() -> None:
         print(f"best_first  pmi      B = {budget:4}", timed(build(replace(base, budget=budget))))
     tree, seconds = build_tree(drafts[0], contexts[0], ngram, base)
     print(f"one default tree: score {seconds.score * 1e3:.3f}, search {seconds.search * 1e3:.3f}")
-    print(
-        "of which: arrays    ",
-        timed(lambda i: problem_of(drafts[i % 20], contexts[i % 20], ngram.counts, base)),
-    )
     parts = tree.tokens, tree.parents, tree.rank, tree.log_q, tree.log_rho, tree.blind, tree.aligned
     print("of which: Tree(...) ", timed(lambda _: Tree(*parts)))
     print("extend by 4 tokens  ", timed(lambda i: ngram.extend(contexts[i % 20] * 2)))

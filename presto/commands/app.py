@@ -1,17 +1,19 @@
-"""The command line: ``python -m presto fetch | decode | bench | record | ngram | train``."""
+"""The commands: ``presto fetch | decode | bench | record | ngram | train``.
+
+``--plugin FILE.py`` before or after a command loads scorers and searches of your own.
+"""
 
 import json
-import logging
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from presto.commands.options import Dtype, Order, PairChoice, Seed, configurable
+from presto.commands.options import Dtype, PairChoice, configurable, option_of
 from presto.records import DecodeConfig
 from presto.runs.requests import check_method, check_prompt
+from presto.runs.variants import find_variant, variants
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
@@ -30,7 +32,7 @@ def fetch(
     revision: Annotated[str | None, typer.Option(help="Revision of the target on the hub.")] = None,
 ) -> None:
     """Fetch a pair's weights (resumes, quick when all is there) and compile the search."""
-    from presto.kernels.search import warm_up
+    from presto.build import warm_up
     from presto.models.catalogue import find, names
     from presto.models.sources import resolve
 
@@ -77,7 +79,9 @@ def bench(
     data: Annotated[
         list[str], typer.Option(help="PATH, PATH:N or PATH:A-B; several times for several sets.")
     ],
-    methods: Annotated[str, typer.Option(help="Comma-separated.")] = "ar,linear,blind,presto",
+    methods: Annotated[
+        str, typer.Option(help=f"Comma-separated, of {', '.join(variants())}.")
+    ] = "ar,linear,blind,presto",
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the result file here.")
     ] = None,
@@ -85,7 +89,7 @@ def bench(
     """Run methods side by side on prompt files and print their figures."""
     from presto.runs.prompts import load_prompts
 
-    chosen = [check_method(name) for name in methods.split(",")]
+    chosen = [find_variant(name) for name in methods.split(",")]
     prompts = [prompt for source in data for prompt in load_prompts(source)]
     from presto.benchmarks.bench import run_bench, table
 
@@ -137,7 +141,7 @@ def ngram_build(
     tokenizer: Annotated[
         Path | None, typer.Option(help="Tokenizer folder; default: the embedded target's.")
     ] = None,
-    order: Order = 3,
+    order: option_of("order") = 3,  # type: ignore[valid-type]
     min_count: Annotated[int, typer.Option(help="Drop trigrams seen less often.")] = 1,
 ) -> None:
     """Count n-grams of a target's own text."""
@@ -153,7 +157,7 @@ def train_data(
     out: Annotated[Path, typer.Option(help="Folder of the shards.")],
     tokens: Annotated[int, typer.Option(help="Tokens to write.")] = 1_050_000,
     rows: Annotated[int, typer.Option(help="Documents written at a time.")] = 128,
-    seed: Seed = 0,
+    seed: option_of("seed") = 0,  # type: ignore[valid-type]
     dtype: Dtype = "auto",
 ) -> None:
     """Let the target write prompts and answers, with its top-16 log-probabilities as labels.
@@ -221,18 +225,3 @@ def train_join(
 
     join_folder(source, out)
     typer.echo(f"ready: {out}")
-
-
-def main() -> None:
-    """Run the command line; a bad request ends with one sentence and exit code 2."""
-    from presto.models.catalogue import WeightsError
-
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    try:
-        app()
-    except (ValueError, WeightsError) as error:
-        typer.echo(f"presto: {error}", err=True)
-        sys.exit(2)
-    except OSError as error:
-        typer.echo(f"presto: {error.strerror or error}: {error.filename or ''}", err=True)
-        sys.exit(2)

@@ -2,60 +2,58 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from presto.models.catalogue import PairSpec, find, names
-from presto.records import DecodeConfig
-from presto.runs.requests import make_config
+from presto.records import DecodeConfig, Setting, settings
+from presto.registry import Registry
+from presto.runs.requests import make_config, own_settings
+from presto.scorers import SCORERS
+from presto.searches import SEARCHES
 
 if TYPE_CHECKING:
     from presto.models.registry import Pair
 
 Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or auto.")]
-Order = Annotated[int, typer.Option(help="Order of the n-gram model.")]
-Seed = Annotated[int, typer.Option(help="Seed of the position-keyed noise.")]
+REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
+OWN = ("scorer_settings", "search_settings")  # given together, as --set
+SET_HELP = "NAME=VALUE, a setting of the scorer's or the search's own; several times."
 
-SETTINGS: dict[str, Any] = {  # field of DecodeConfig → its option
-    "scorer": Annotated[str, typer.Option(help="blind, product, pmi, mixture or dart.")],
-    "normalised": Annotated[
-        bool, typer.Option(help="Rescale the scores so that children keep their mass.")
-    ],
-    "search": Annotated[str, typer.Option(help="best_first, beam or linear.")],
-    "lam": Annotated[float, typer.Option(help="Weight λ of the n-gram correction.")],
-    "order": Order,
-    "top_k": Annotated[int, typer.Option(help="Candidates per position.")],
-    "beam_width": Annotated[int, typer.Option(help="Width of the beam search.")],
-    "budget": Annotated[
-        int | None, typer.Option(help="Nodes of the draft tree; default: the pair's usual number.")
-    ],
-    "draft_length": Annotated[int, typer.Option(help="Drafted positions per round.")],
-    "correct_first": Annotated[
-        bool, typer.Option(help="Apply the correction on the tree's first level too.")
-    ],
-    "static_ngram": Annotated[
-        bool, typer.Option(help="Count the text the target wrote beforehand.")
-    ],
-    "online_ngram": Annotated[
-        bool, typer.Option(help="Count the prompt and the output of this run.")
-    ],
-    "sampled_draft": Annotated[
-        bool, typer.Option(help="Linear search draws its draft at the run's temperature.")
-    ],
-    "temperature": Annotated[float, typer.Option(help="0 is greedy.")],
-    "top_p": Annotated[float, typer.Option(help="Nucleus of the target's sampling.")],
-    "sample_top_k": Annotated[
-        int, typer.Option(help="Keep the target's k likeliest tokens; 0 keeps all.")
-    ],
-    "seed": Seed,
-    "max_new_tokens": Annotated[int, typer.Option(help="Cap on emitted tokens.")],
-    "stop": Annotated[
-        list[str] | None, typer.Option(help="Stop string; may be given several times.")
-    ],
-}
+
+def _help(setting: Setting) -> str:
+    parts = [setting.description.rstrip("."), setting.range]
+    if setting.name in REGISTRIES:
+        parts.append(", ".join(REGISTRIES[setting.name]))
+    return ": ".join(part for part in parts if part) + "."
+
+
+def _options() -> dict[str, tuple[Any, Any]]:
+    """Type and default of every setting's option; ``None``: the pair has a default of its own."""
+    made: dict[str, tuple[Any, Any]] = {}
+    for setting in settings().values():
+        if setting.name in OWN:
+            continue
+        kind: Any = setting.type
+        default = setting.default
+        if setting.name == "stop":
+            kind, default = list[str] | None, None
+        elif setting.name == "budget":
+            kind, default = int | None, None
+        made[setting.name] = Annotated[kind, typer.Option(help=_help(setting))], default
+    own = Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)]
+    return made | {"own": (own, None)}
+
+
+def option_of(name: str) -> Any:
+    """The option of one field of ``DecodeConfig``."""
+    setting = settings()[name]
+    return Annotated[setting.type, typer.Option(help=_help(setting))]
+
+
 PAIR: dict[str, tuple[Any, Any]] = {  # option and default
     "system": (
         Annotated[str, typer.Option(help=f"Pair of target and drafter: {', '.join(names())}.")],
@@ -108,26 +106,31 @@ def _choice(
     return PairChoice(local_pair(target, drafter, mode), dtype, None)
 
 
+def _config(given: dict[str, Any], spec: PairSpec) -> DecodeConfig:
+    """The settings as given on the command line, over the pair's usual ones."""
+    own = own_settings(given.pop("own") or (), given["scorer"], given["search"])
+    usual = {"stop": (), "budget": spec.budget}
+    chosen = given | {name: value for name, value in usual.items() if given[name] is None}
+    return make_config(**chosen | {"stop": tuple(chosen["stop"])} | own)
+
+
 def configurable(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command all options of ``PAIR`` and ``SETTINGS``; it receives them as ``choice`` and
-    ``config``.
+    """Give a command all options of ``PAIR`` and every setting of a run.
+
+    It receives them as ``choice`` and ``config``.
     """
+    options = _options()
     own = [
         p
         for p in inspect.signature(command).parameters.values()
         if p.name not in ("choice", "config")
     ]
-    defaults = asdict(DecodeConfig()) | {"budget": None, "stop": None}
-    shared = [(name, default, kind) for name, (kind, default) in PAIR.items()]
-    shared += [(name, defaults[name], kind) for name, kind in SETTINGS.items()]
+    shared = [(name, default, kind) for name, (kind, default) in (PAIR | options).items()]
 
-    def wrapped(**options: Any) -> None:
-        choice = _choice(**{name: options.pop(name) for name in PAIR})
-        given = {name: options.pop(name) for name in SETTINGS}
-        usual = {"stop": (), "budget": choice.spec.budget}
-        settings = given | {name: value for name, value in usual.items() if given[name] is None}
-        settings["stop"] = tuple(settings["stop"])
-        command(choice=choice, config=make_config(**settings), **options)
+    def wrapped(**values: Any) -> None:
+        choice = _choice(**{name: values.pop(name) for name in PAIR})
+        given = {name: values.pop(name) for name in options}
+        command(choice=choice, config=_config(given, choice.spec), **values)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [p.replace(kind=keyword) for p in own]

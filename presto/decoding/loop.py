@@ -9,14 +9,17 @@ the first ones, the accepted rows' numbers.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from presto.build import build_tree, check_installed
 from presto.decoding.output import Output
 from presto.decoding.protocols import Draft, Session, System, TreeInput
 from presto.decoding.sampling import Sampler
 from presto.decoding.timing import Stopwatch, clock_of
 from presto.decoding.verify import Decision, follow, margin
 from presto.kernels.ngram import NgramModel
-from presto.kernels.search import build_tree
 from presto.records import Choice, DecodeConfig, Finish, Marginals, Round, Tree
+from presto.scorers import SCORERS
 
 Pieces = Callable[[int], bytes]
 
@@ -56,6 +59,7 @@ class Run:
     ) -> "Run":
         """Check the request and prefill the prompt; all work before the first round."""
         check_fits(len(prompt_ids), config, system.context)
+        check_installed(config)
         prompt = tuple(prompt_ids)
         ngram = ngram or NgramModel(system.vocab, online=config.online_ngram, order=config.order)
         ngram.extend(prompt)
@@ -83,6 +87,12 @@ class Run:
         length = min(self.config.draft_length, self.system.max_draft, self.output.room - 1)
         return self.session.draft(self.text_ids[-1], length, self.config.top_k)
 
+    def hidden_of(self, draft: Draft) -> np.ndarray | None:
+        """The drafter's hidden states on the host, for a scorer that reads them."""
+        if draft.hidden is None or not SCORERS[self.config.scorer].needs_hidden:
+            return None
+        return draft.hidden.float().cpu().numpy()
+
     def decide(self, plan: TreeInput, tree: Tree) -> Decision:
         """Let the target verify the tree and walk it."""
         return follow(self.session.verify(plan), plan, tree, len(self.text_ids), self.sampler)
@@ -96,7 +106,8 @@ class Run:
         committed = () if exact is None else self.emit([exact])
         if exact is not None and self.finish is not None:
             return _exact_only(start, exact, draft, committed, watch)
-        tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config)
+        hidden = self.hidden_of(draft)
+        tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config, hidden)
         watch.add("score", seconds.score)
         watch.add("search", seconds.search)
         with watch.stage("mask"):

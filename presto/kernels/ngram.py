@@ -218,15 +218,20 @@ class NgramModel:
         recent = (*self._context, *ids[-2:].tolist())
         self._context = recent[-2], recent[-1]
 
-    def logprob(self, context: Sequence[int], token: int) -> float:
-        """log p(token | the last ``order`` - 1 tokens of the context)."""
+    def logprobs(self, context: Sequence[int], tokens: Sequence[int] | np.ndarray) -> np.ndarray:
+        """log p(t | the last ``order`` - 1 tokens of the context) of every token, in nats."""
         first, last = (-1, -1, *check_tokens(context[-2:], self.counts.vocab))[-2:]
-        ids = check_tokens([token], self.counts.vocab)
-        out = np.empty(1)
+        ids = check_tokens(tokens, self.counts.vocab)
+        out = np.empty(ids.size)
         unigrams(self.counts, ids, out)
         bigrams(self.counts, last, ids, out)
         trigrams(self.counts, first, last, ids, out)
-        return float(np.log(out[0]))
+        result: np.ndarray = np.log(out)
+        return result
+
+    def logprob(self, context: Sequence[int], token: int) -> float:
+        """The same of one token."""
+        return float(self.logprobs(context, [token])[0])
 
 
 def _check_sizes(vocab: int, order: int) -> None:

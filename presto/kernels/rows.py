@@ -1,11 +1,11 @@
-"""Prefix-aligned scores: how much a drafted token gains or loses under the tokens chosen before it.
+"""Prefix-aligned scores, compiled: how much a drafted token gains or loses under the tokens before.
 
 All log-probabilities are whole numbers of 1e-5 nats, as records store them. Sums of scores are then
 exact, ties are ties, and a recorded tree is reproduced to the last digit.
 
 Under an n-gram model the scores of a node's children depend on the node's last tokens only, so a
 *row* (one value per candidate) is computed on first use and kept for every other node that ends in
-the same tokens.
+the same tokens. Under a pairwise scorer rows are read from its table.
 """
 
 import math
@@ -16,11 +16,24 @@ import numpy as np
 
 from presto.kernels.compiler import kernel, seconds
 from presto.kernels.counts import Counts, bigrams, check_tokens, has_trigrams, trigrams, unigrams
-from presto.records import DecodeConfig, Marginals
+from presto.records import Marginals
 
 PER_NAT = 100_000  # units in a nat
-BLIND, PRODUCT, PMI, MIXTURE, DART = range(5)
-_SCORERS = {"blind": BLIND, "product": PRODUCT, "pmi": PMI, "mixture": MIXTURE, "dart": DART}
+NO_RHO, NGRAM, TABLE = range(3)  # where ρ comes from
+ONE, UNIGRAM, IMPLIED = range(3)  # what an n-gram probability is divided by
+BASELINES = {"one": ONE, "unigram": UNIGRAM, "implied": IMPLIED}
+
+
+class Rule(NamedTuple):
+    """How a round is scored: s = on_q·log q + on_rho·log ρ."""
+
+    source: int  # of ρ: NO_RHO, NGRAM or TABLE
+    over: int  # NGRAM only: ONE, UNIGRAM or IMPLIED
+    table: np.ndarray  # TABLE only: [D, K of the parent, K] log ρ in units
+    on_q: np.ndarray  # [D]
+    on_rho: np.ndarray  # [D]
+    correct_first: bool  # whether ρ counts on the first level
+    normalised: bool
 
 
 class Problem(NamedTuple):
@@ -33,67 +46,54 @@ class Problem(NamedTuple):
     log_q: np.ndarray  # [D, K] in units
     log_mass: np.ndarray  # [D] log Σ_K q, in units
     unigram: np.ndarray  # [D, K] p(t)
-    scorer: int
-    lam: float
-    normalised: bool
-    correct_first: bool
+    rule: Rule
 
 
 class Rows(NamedTuple):
-    """Score rows computed so far, R at most."""
+    """Score rows computed so far, R at most; NaN and -1 stand for what was not computed yet."""
 
-    # [D, K + 1, K] row of (depth, rank of the last token but one, rank of the last), -1: none yet
-    place: np.ndarray
+    place: np.ndarray  # [D, K + 1, K] row of (depth, rank of the last token but one, of the last)
     increment: np.ndarray  # [R, K] in units: what the child adds to its path's aligned score
     log_rho: np.ndarray  # [R, K] in units
-    bigram: np.ndarray  # [D, K, K] p(t | the token before has this rank), NaN: none yet
-    implied: (
-        np.ndarray
-    )  # [D, K, K] mixture only: p(t) as implied by the marginal before, NaN: none yet
+    bigram: np.ndarray  # [D, K, K] p(t | the token before has this rank)
+    implied: np.ndarray  # [D, K, K] IMPLIED only: p(t) as implied by the marginal before
     used: np.ndarray  # [1] rows in use
     spent: np.ndarray  # [1] seconds
     clock: np.ndarray  # [2] scratch
 
 
 def problem_of(
-    marginals: Marginals, context: Sequence[int], counts: Counts, config: DecodeConfig
+    marginals: Marginals, context: Sequence[int], counts: Counts, shape: tuple[int, int], rule: Rule
 ) -> Problem:
-    """The round's arrays: the first ``draft_length`` positions and ``top_k`` candidates."""
-    tokens = check_tokens(marginals.token_ids, counts.vocab)[: config.draft_length, : config.top_k]
-    log_q = np.array(marginals.log_q, np.float64)[: config.draft_length, : config.top_k]
+    """The round's arrays: at most ``shape`` positions and candidates of the marginals."""
+    depth, width = shape
+    tokens = check_tokens(marginals.token_ids, counts.vocab)[:depth, :width]
+    log_q = np.array(marginals.log_q, np.float64)[:depth, :width]
     unigram = np.empty(tokens.shape)
     unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
     before, anchor = (-1, *check_tokens(context[-2:], counts.vocab).tolist())[-2:]
     return Problem(
-        counts,
-        before,
-        anchor,
-        np.ascontiguousarray(tokens),
-        np.rint(log_q * PER_NAT).astype(np.int64),
-        np.logaddexp.reduce(log_q, axis=1) * PER_NAT,
-        unigram,
-        _SCORERS[config.scorer],
-        float(config.lam),
-        config.normalised,
-        config.correct_first,
+        counts=counts,
+        before=before,
+        anchor=anchor,
+        tokens=np.ascontiguousarray(tokens),
+        log_q=np.rint(log_q * PER_NAT).astype(np.int64),
+        log_mass=np.logaddexp.reduce(log_q, axis=1) * PER_NAT,
+        unigram=unigram,
+        rule=rule,
     )
 
 
-def empty_rows(problem: Problem, config: DecodeConfig) -> Rows:
-    """Room for a row per opened node: each search opens at most ``budget``, a beam so many at each
-    depth.
-    """
+def empty_rows(problem: Problem, most: int) -> Rows:
+    """Room for ``most`` rows; a search that opens more is an error (``compute_row``)."""
     depth, width = problem.tokens.shape
-    most = (
-        depth * min(config.budget, config.beam_width) if config.search == "beam" else config.budget
-    )
-    implied = np.full((depth, width, width) if problem.scorer == MIXTURE else (0, 0, 0), np.nan)
+    implied = (depth, width, width) if problem.rule.over == IMPLIED else (0, 0, 0)
     return Rows(
         place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
         bigram=np.full((depth, width, width), np.nan),
-        implied=implied,
+        implied=np.full(implied, np.nan),
         used=np.zeros(1, np.int64),
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),
@@ -166,22 +166,21 @@ def _log_rho(
 ) -> None:
     """The correction log ρ(t | c) of PRESTO (arXiv 2607.22634), c = (…, first, last), in units.
 
-    blind    0                    the ranking of DDTree
-    product  log p(t|c)
-    pmi      log p(t|c) / p(t)    the pointwise mutual information of t and c
-    mixture  log p(t|c) / Σ_b q_{d-1}(b)·p(t | first, b); at depth 1 the sum is over the
-             committed token: ρ = 1
-    dart     log p(t|c), none at depth 1 (DART, arXiv 2601.19278)
+    one      log p(t|c)
+    unigram  log p(t|c) / p(t)    the pointwise mutual information of t and c
+    implied  log p(t|c) / Σ_b q_{d-1}(b)·p(t | first, b)
     """
-    scorer = problem.scorer
     out[:] = 0
-    if scorer == BLIND or (depth == 0 and (scorer in (MIXTURE, DART) or not problem.correct_first)):
+    if problem.rule.source == NO_RHO or (depth == 0 and not problem.rule.correct_first):
+        return
+    if problem.rule.source == TABLE:
+        out[:] = problem.rule.table[depth, parent]
         return
     first, last = _context(problem, depth, grand, parent)
     given = _given(problem, rows, depth, first, last, parent)
-    if scorer == PMI:
+    if problem.rule.over == UNIGRAM:
         given /= problem.unigram[depth]
-    elif scorer == MIXTURE:
+    elif problem.rule.over == IMPLIED:
         given /= _implied(problem, rows, depth, grand, first)
     for rank in range(out.size):
         out[rank] = round(math.log(given[rank]) * PER_NAT)
@@ -191,19 +190,14 @@ def _log_rho(
 def _increments(problem: Problem, depth: int, log_rho: np.ndarray, out: np.ndarray) -> None:
     """What a child adds to the path score, in units.
 
-    s_d(t|c) = log q_d(t) + λ·log ρ(t|c)                      (PRESTO, arXiv 2607.22634)
-    dart:      (l + 1)^-0.7 · (0.9^l·log q(t) + 0.5·log p(t|c)), l = depth - 1
-               (DART, arXiv 2601.19278, its code)
+    s_d(t|c) = a_d·log q_d(t) + b_d·log ρ(t|c); PRESTO (arXiv 2607.22634): a = 1, b = λ
     normalised: s - log Σ_K exp s + log Σ_K q_d, so that the candidates keep the drafter's mass
     """
     scores = np.empty(out.size)
     for rank in range(out.size):
-        scores[rank] = problem.log_q[depth, rank] + problem.lam * log_rho[rank]
-        if problem.scorer == DART:
-            scores[rank] = (depth + 1.0) ** -0.7 * (
-                0.9**depth * problem.log_q[depth, rank] + 0.5 * log_rho[rank]
-            )
-    shift = problem.log_mass[depth] - _log_sum(scores) if problem.normalised else 0.0
+        on_q, on_rho = problem.rule.on_q[depth], problem.rule.on_rho[depth]
+        scores[rank] = on_q * problem.log_q[depth, rank] + on_rho * log_rho[rank]
+    shift = problem.log_mass[depth] - _log_sum(scores) if problem.rule.normalised else 0.0
     for rank in range(out.size):
         out[rank] = round(scores[rank] + shift)
 
@@ -211,9 +205,9 @@ def _increments(problem: Problem, depth: int, log_rho: np.ndarray, out: np.ndarr
 @kernel
 def _relevant(problem: Problem, grand: int, parent: int) -> tuple[int, int]:
     """The ranks that the children of a node depend on, 0 for those they do not."""
-    if problem.scorer == BLIND:
+    if problem.rule.source == NO_RHO:
         return 0, 0
-    return (grand if problem.counts.order > 2 else 0), parent
+    return (grand if problem.rule.source == NGRAM and problem.counts.order > 2 else 0), parent
 
 
 @kernel
@@ -236,14 +230,15 @@ def compute_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: in
         return row
     began = seconds(rows.clock)
     grand, parent = _relevant(problem, grand, parent)
-    backed_off = problem.tokens.shape[
-        1
-    ]  # stands for every ``grand`` that was never seen before the parent
+    # The last slot stands for every ``grand`` that was never seen before the parent.
+    backed_off = problem.tokens.shape[1]
     first, last = _context(problem, depth, grand, parent)
-    alike = problem.scorer != MIXTURE and not has_trigrams(problem.counts, first, last)
+    alike = problem.rule.over != IMPLIED and not has_trigrams(problem.counts, first, last)
     row = rows.place[depth, backed_off, parent] if alike else -1
     if row < 0:
         row = int(rows.used[0])
+        if row == len(rows.increment):
+            raise IndexError("the search opened more rows than it declared")
         rows.used[0] += 1
         _log_rho(problem, rows, depth, grand, parent, rows.log_rho[row])
         _increments(problem, depth, rows.log_rho[row], rows.increment[row])

@@ -12,114 +12,17 @@ more calls for each of 128 or more opened nodes is beyond the whole budget of 1 
 presto.benchmarks.search`` prints the times.
 """
 
-import time
-from collections.abc import Sequence
 from heapq import heapify, heappop, heappush, heapreplace
-from typing import NamedTuple
 
 import numpy as np
 
 from presto.kernels.compiler import kernel
-from presto.kernels.ngram import NgramModel
-from presto.kernels.noise import gumbel
-from presto.kernels.rows import (
-    PER_NAT,
-    Problem,
-    Rows,
-    compute_row,
-    empty_rows,
-    known_row,
-    problem_of,
-)
-from presto.records import DecodeConfig, Marginals, Tree
+from presto.kernels.rows import Problem, Rows, compute_row, known_row
 
-_ORDERS, _RANKS, _DEPTHS = (
-    2048,
-    64,
-    32,
-)  # room for each part of a key: nodes, top_k and draft_length at their limits
+# Room for each part of a key: nodes, top_k and draft_length at their limits.
+_ORDERS, _RANKS, _DEPTHS = 2048, 64, 32
 # Rows of the node array [8, N + 1]; GRAND is the parent's rank.
 PARENT, DEPTH, RANK, GRAND, LOG_RHO, BLIND, ALIGNED, PRIORITY = range(8)
-
-
-class SearchTimes(NamedTuple):
-    """Seconds of one ``build_tree``: ``score`` for input arrays and score rows, ``search`` for all
-    the rest.
-    """
-
-    score: float
-    search: float
-
-
-def build_tree(
-    marginals: Marginals, context: Sequence[int], ngram: NgramModel, config: DecodeConfig
-) -> tuple[Tree, SearchTimes]:
-    """The draft tree below ``context[-1]``, the last committed token; at most ``budget`` nodes
-    below the root.
-    """
-    if not len(context):
-        raise ValueError("the context must hold at least the last committed token")
-    if not any(marginals.token_ids):
-        return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
-    began = time.perf_counter()
-    counts = (
-        ngram.counts
-        if config.order == ngram.counts.order
-        else ngram.counts._replace(order=config.order)
-    )
-    problem = problem_of(marginals, context, counts, config)
-    rows = empty_rows(problem, config)
-    prepared = time.perf_counter()
-    if config.search == "linear":
-        nodes = _linear(problem, rows, _drafted_ranks(problem, len(context), config))
-    elif config.search == "beam":
-        nodes = _beam(problem, rows, config.budget, config.beam_width)
-    else:
-        nodes = _best_first(problem, rows, config.budget)
-    tree = _tree(problem, nodes)
-    scored = prepared - began + float(rows.spent[0])
-    return tree, SearchTimes(scored, time.perf_counter() - began - scored)
-
-
-def _drafted_ranks(problem: Problem, position: int, config: DecodeConfig) -> np.ndarray:
-    """Which candidate linear drafting takes at each depth: the likeliest (DFlash, arXiv
-    2602.06036), or a sample.
-
-    ``sampled_draft`` draws from the marginals at the run's temperature, as
-    Nemotron-Labs-Diffusion's reference does, with noise of its own: the target's draw for the same
-    position stays independent of it.
-    """
-    length = min(config.budget, len(problem.log_q))
-    if not config.sampled_draft or config.temperature == 0:
-        return np.zeros(length, np.int64)
-    width = problem.log_q.shape[1]
-    noise = np.stack(
-        [gumbel(config.seed, position + depth, width, stream=1) for depth in range(length)]
-    )
-    ranks: np.ndarray = (problem.log_q[:length] / PER_NAT / config.temperature + noise).argmax(1)
-    return ranks
-
-
-def warm_up() -> None:
-    """Compile all kernels, or load them from the cache on disk."""
-    ngram, drafted = NgramModel(2), Marginals(((0, 1),), ((-0.69315, -0.69315),))
-    ngram.extend([0] * 1000)  # enough to outgrow the first hash table
-    ngram.logprob([0], 1)
-    for search in ("linear", "beam", "best_first"):
-        build_tree(drafted, [0], ngram, DecodeConfig(search=search, budget=1))
-
-
-def _tree(problem: Problem, nodes: np.ndarray) -> Tree:
-    levels, ranks = nodes[DEPTH, 1:] - 1, nodes[RANK, 1:]
-    log_q = np.zeros(nodes.shape[1])
-    log_q[1:] = problem.log_q[levels, ranks]
-    scores = np.stack((log_q, nodes[LOG_RHO], nodes[BLIND], nodes[ALIGNED])) / PER_NAT
-    return Tree(
-        (problem.anchor, *problem.tokens[levels, ranks].tolist()),
-        tuple(nodes[PARENT].tolist()),
-        tuple(nodes[RANK].tolist()),
-        *map(tuple, scores.tolist()),
-    )
 
 
 @kernel
@@ -134,6 +37,12 @@ def _key(priority: int, depth: int, rank: int, parent: int) -> int:
 def _parts(key: int) -> tuple[int, int, int]:
     """Depth, rank and parent of a key."""
     return key // (_ORDERS * _RANKS) % _DEPTHS, key // _ORDERS % _RANKS, key % _ORDERS
+
+
+@kernel
+def _no_keys() -> list[int]:
+    """An empty list; numba reads the type of its items off the comprehension."""
+    return [0 for _ in range(0)]
 
 
 @kernel
@@ -169,7 +78,7 @@ def _place(
 
 
 @kernel
-def _linear(problem: Problem, rows: Rows, ranks: np.ndarray) -> np.ndarray:
+def linear(problem: Problem, rows: Rows, ranks: np.ndarray) -> np.ndarray:
     """One path: the candidates of these ranks."""
     nodes = _root(len(ranks))
     for node in range(1, len(ranks) + 1):
@@ -188,7 +97,7 @@ def _open(
     outside of it is never wanted again: its key cannot become one of the least, nor can its
     descendants', which are larger.
     """
-    taken = [0 for _ in range(0)]
+    taken = _no_keys()
     depth = nodes[DEPTH, node]
     if depth == problem.tokens.shape[0]:
         return taken
@@ -206,12 +115,12 @@ def _open(
 
 
 @kernel
-def _best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
+def best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
     """Take the best open node, open its children, until ``budget`` nodes are taken (λ = 0: the heap
     of DDTree).
     """
     nodes = _root(budget)
-    best, heap = [0 for _ in range(0)], [0 for _ in range(0)]
+    best, heap = _no_keys(), _no_keys()
     for node in range(budget + 1):
         if node > 0:
             if not heap:
@@ -225,17 +134,17 @@ def _best_first(problem: Problem, rows: Rows, budget: int) -> np.ndarray:
 
 
 @kernel
-def _beam(problem: Problem, rows: Rows, budget: int, width: int) -> np.ndarray:
+def beam(problem: Problem, rows: Rows, budget: int, width: int) -> np.ndarray:
     """Open the best ``width`` nodes of each depth; the best ``budget`` of all their children are
     the tree.
 
     Beam search with global retention (PRESTO, arXiv 2607.22634). ``frontier`` holds the nodes of
     one depth in order; their parents are slots of the frontier before.
     """
-    best = [0 for _ in range(0)]
+    best = _no_keys()
     frontier, size = _root(width), 1
     while size > 0:
-        layer = [0 for _ in range(0)]
+        layer = _no_keys()
         for slot in range(size):
             key = _key(
                 frontier[PRIORITY, slot],

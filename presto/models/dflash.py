@@ -277,8 +277,10 @@ class DFlashSession(TargetSession):
         ids = torch.tensor(
             [[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device
         )
-        hidden = self._hidden(self.backbone.embeddings(ids), self._positions(length + 1))
-        return Draft(marginals_from(self.backbone.logits(hidden[0, 1:]), top_k), None, forwards=0)
+        block = self.backbone.embeddings(ids)
+        hidden = self._hidden(block, self._positions(length + 1))[0, 1:]
+        marginals = marginals_from(self.backbone.logits(hidden), top_k)
+        return Draft(marginals, None, forwards=0, hidden=hidden)
 
     def _hidden(self, block: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """The drafter's final hidden states ``[1, rows, H]`` of ``block``."""

@@ -111,5 +111,6 @@ class NemotronSession(SelfSpeculativeSession):
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One pass over the seed and ``length`` masks, all rows adapted and seeing each other."""
-        hidden = self.block(anchor, length, plain_seed=False)
-        return Draft(marginals_from(self.backbone.logits(hidden[1:]), top_k), None, forwards=1)
+        hidden = self.block(anchor, length, plain_seed=False)[1:]
+        marginals = marginals_from(self.backbone.logits(hidden), top_k)
+        return Draft(marginals, None, forwards=1, hidden=hidden)

@@ -48,8 +48,9 @@ class QuadraticSession(SelfSpeculativeSession):
         if self.waiting is None:
             self.masks = length + self.bonus_masks if length else 0
             return super().draft(anchor, length, top_k)  # type: ignore[no-any-return, misc]
-        logits = self.backbone.logits(self.waiting[:length])
-        return Draft(marginals_from(logits, top_k), None, forwards=0)
+        hidden = self.waiting[:length]
+        marginals = marginals_from(self.backbone.logits(hidden), top_k)
+        return Draft(marginals, None, forwards=0, hidden=hidden)
 
     def plan(self, tree: Tree) -> TreeInput:
         """The tree's rows, then the masks of each of them in node order."""

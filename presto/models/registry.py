@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
+from presto.build import warm_up
 from presto.decoding.protocols import System
 from presto.kernels.ngram import NgramTable
-from presto.kernels.search import warm_up
 from presto.models.backbone import Backbone
 from presto.models.catalogue import MODES, Mode, PairSpec, find, names
 from presto.models.device import keep_freed_memory, pick_device, pick_dtype

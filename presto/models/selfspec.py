@@ -93,9 +93,11 @@ class GatedSession(SelfSpeculativeSession):
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One pass over seed and ``length`` masks; the seed's K/V stays in the cache."""
-        logits = self.backbone.logits(self.block(anchor, length, plain_seed=True))
+        hidden = self.block(anchor, length, plain_seed=True)
+        logits = self.backbone.logits(hidden)
         self.cache.keep([0])
-        return Draft(*read_draft(logits[1:], top_k, logits[0]), forwards=1)
+        marginals, exact = read_draft(logits[1:], top_k, logits[0])
+        return Draft(marginals, exact, forwards=1, hidden=hidden[1:])
 
 
 def save_draft_adapter(

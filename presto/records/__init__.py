@@ -2,7 +2,7 @@
 model.
 """
 
-from presto.records.config import STRICT, DecodeConfig, Scorer, Search, explain
+from presto.records.config import STRICT, DecodeConfig, Setting, explain, settings
 from presto.records.files import (
     MAX_TRACE_BYTES,
     load_recording,
@@ -40,8 +40,7 @@ __all__ = [
     "Piece",
     "Recording",
     "Round",
-    "Scorer",
-    "Search",
+    "Setting",
     "Stages",
     "Trace",
     "Tree",
@@ -52,6 +51,7 @@ __all__ = [
     "plain",
     "recording_from_json",
     "save",
+    "settings",
     "to_json",
     "trace_from_json",
 ]

@@ -14,22 +14,10 @@ from presto.kernels.ngram import NgramModel, NgramTable
 from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
 from presto.records.measures import len_committed, output_ids
 from presto.runs.replay import counterfactual
+from presto.runs.variants import alternatives
+from presto.searches import SEARCHES
 
 Changes = Mapping[str, Any]  # fields of ``DecodeConfig`` that a rival sets otherwise than the run
-RIVALS: dict[str, dict[str, Any]] = {
-    "linear": {"scorer": "blind", "search": "linear"},
-    "blind": {"scorer": "blind"},
-    "product": {"scorer": "product", "lam": 0.5, "normalised": True},
-    "pmi": {"scorer": "pmi", "lam": 0.7, "normalised": True},
-    "mixture": {"scorer": "mixture", "lam": 1.0, "normalised": True},
-    "dart": {
-        "scorer": "dart",
-        "normalised": False,
-        "search": "beam",
-        "beam_width": 20,
-        "top_k": 25,
-    },
-}
 OWN = "this run"  # the run's own settings where no rival has them
 # What may differ. The other settings shape the text, the marginals (bidirectional: they depend on
 # the draft's length) or the n-gram counts.
@@ -45,6 +33,8 @@ _FREE = frozenset(
         "beam_width",
         "correct_first",
         "sampled_draft",
+        "scorer_settings",
+        "search_settings",
     )
 )
 
@@ -64,15 +54,20 @@ class Rival(NamedTuple):
     own: bool = False
 
 
-def lineup(config: DecodeConfig, rivals: Mapping[str, Changes] = RIVALS) -> dict[str, DecodeConfig]:
+def lineup(
+    config: DecodeConfig, rivals: Mapping[str, Changes] | None = None
+) -> dict[str, DecodeConfig]:
     """The settings compared in a run of ``config``; exactly one has the run's own, put first as
     ``OWN`` if need be.
 
-    A rival that names no search keeps the run's own, best-first where the run drafts a single path.
-    ``ValueError`` names a change that a replay cannot follow, because it would change the text, the
+    ``rivals``: by default all variants (``presto.runs.variants.alternatives``). A rival that names
+    no search keeps the run's own, best-first where the run drafts a single path. ``ValueError``
+    names a change that a replay cannot follow, because it would change the text, the
     marginals or the counts.
     """
-    base = replace(config, search="best_first") if config.search == "linear" else config
+    rivals = alternatives() if rivals is None else rivals
+    single = SEARCHES.find(config.search).single_path
+    base = replace(config, search="best_first") if single else config
     for name, changes in rivals.items():
         if fixed := sorted(changes.keys() - _FREE):
             raise ValueError(
@@ -86,7 +81,7 @@ def lineup(config: DecodeConfig, rivals: Mapping[str, Changes] = RIVALS) -> dict
 def counterfactuals(
     trace: Trace,
     table: NgramTable | None,
-    rivals: Mapping[str, Changes] = RIVALS,
+    rivals: Mapping[str, Changes] | None = None,
     vocab: int | None = None,
 ) -> Iterator[tuple[Rival, ...]]:
     """One tuple per round, a ``Rival`` per setting of ``lineup``; empty where no marginals were

@@ -8,8 +8,8 @@ the run went on to emit.
 
 from collections.abc import Sequence
 
+from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
-from presto.kernels.search import build_tree
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import child_by_token
 

@@ -1,11 +1,16 @@
 """Checks of what a person asks for, before any model is touched; every refusal is one sentence."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
+from presto.build import check_installed
 from presto.records import DecodeConfig, Method, explain
+from presto.registry import Record
+from presto.scorers import SCORERS
+from presto.searches import SEARCHES
 
 MAX_PROMPT_CHARACTERS = 20_000
 METHODS: dict[str, dict[str, Any]] = {
@@ -49,9 +54,39 @@ def check_method(method: object) -> Method:
 def make_config(**values: Any) -> DecodeConfig:
     """Settings from plain values; ``ValueError`` names the first that is out of range."""
     try:
-        return DecodeConfig(**values)
+        config = DecodeConfig(**values)
     except ValidationError as error:
         raise ValueError(explain(error)) from None
+    check_installed(config)
+    return config
+
+
+def own_settings(given: Sequence[str], scorer: str, search: str) -> dict[str, dict[str, float]]:
+    """Texts ``NAME=VALUE`` as fields of ``DecodeConfig``: whose setting each of them is.
+
+    ``ValueError`` for a text that is none, or a setting that neither the scorer nor the search has.
+    """
+    records: dict[str, Record] = {
+        "scorer_settings": SCORERS.find(scorer),
+        "search_settings": SEARCHES.find(search),
+    }
+    found: dict[str, dict[str, float]] = {field: {} for field in records}
+    for text in given:
+        name, _, value = text.partition("=")
+        known = [f for f, r in records.items() if name in {own.name for own in r.settings}]
+        if not known:
+            raise ValueError(f"{text}: neither {scorer} nor {search} has a setting {name!r}")
+        try:
+            found[known[0]][name] = float(value)
+        except ValueError:
+            raise ValueError(f"{text}: expected NAME=NUMBER, got {value!r}") from None
+    return found
+
+
+def own_text(config: DecodeConfig) -> str:
+    """The same the other way round, separated by commas."""
+    own = config.scorer_settings | config.search_settings
+    return ", ".join(f"{name}={value:.10g}" for name, value in own.items())
 
 
 def config_for(method: Method, config: DecodeConfig) -> DecodeConfig:

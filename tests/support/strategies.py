@@ -1,12 +1,15 @@
 """Random inputs of the engine, for property tests."""
 
 import math
+from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.plain import ReferenceNgram
-from presto.records import DecodeConfig, Marginals
+from presto.plain import Node, PlainNgram, Row, Space, candidates, formula_row, tree_of
+from presto.records import DecodeConfig, Marginals, Tree
+from presto.scorers import SCORERS, NgramRatio
+from presto.searches import SEARCHES
 
 VOCAB = 7
 tokens = st.integers(0, VOCAB - 1)
@@ -37,7 +40,7 @@ def marginals(
 
 
 @st.composite
-def ngrams(draw: st.DrawFn) -> tuple[NgramModel, ReferenceNgram]:
+def ngrams(draw: st.DrawFn) -> tuple[NgramModel, PlainNgram]:
     """A model and its oracle, with any mix of static, pruned and online counts; the online text
     comes in two parts.
     """
@@ -51,15 +54,15 @@ def ngrams(draw: st.DrawFn) -> tuple[NgramModel, ReferenceNgram]:
     model = NgramModel(VOCAB, static, online=bool(online), order=order)
     model.extend(online[:cut])
     model.extend(online[cut:])
-    return model, ReferenceNgram(VOCAB, order, documents, min_count, online)
+    return model, PlainNgram(VOCAB, order, documents, min_count, online)
 
 
 contexts = st.lists(tokens, min_size=1, max_size=4)
 configs = st.builds(
     DecodeConfig,
-    scorer=st.sampled_from(["blind", "product", "pmi", "mixture", "dart"]),
+    scorer=st.sampled_from(sorted(SCORERS.built_in)),
     normalised=st.booleans(),
-    search=st.sampled_from(["linear", "beam", "best_first"]),
+    search=st.sampled_from(sorted(SEARCHES.built_in)),
     lam=st.sampled_from([0.0, 0.2, 0.5, 0.7, 1.0, 2.5]),
     budget=st.integers(1, 40),
     top_k=st.integers(1, VOCAB),
@@ -67,3 +70,24 @@ configs = st.builds(
     draft_length=st.integers(1, 5),
     correct_first=st.booleans(),
 )
+
+
+def plain_tree(
+    drafted: Marginals, context: Sequence[int], ngram: PlainNgram, config: DecodeConfig
+) -> Tree:
+    """What ``build_tree`` must return, by the oracle: plain Python from counts to tree."""
+    scorer, search = SCORERS[config.scorer], SEARCHES[config.search]
+    tokens, log_q = candidates(drafted, config)
+    ratio = scorer.log_rho
+    first = config.correct_first and scorer.corrects_first
+
+    def row(node: Node) -> Row:
+        log_rho = [0.0] * len(tokens[node.depth])
+        if isinstance(ratio, NgramRatio) and (node.depth > 0 or first):
+            prefix = (*context, *node.path)
+            log_rho = ngram.ratio(ratio.over, prefix, node.depth, tokens, log_q)
+        weights = scorer.weights(node.depth + 1, config.lam)
+        return formula_row(log_q[node.depth], log_rho, weights, config.normalised)
+
+    space = Space(tokens, log_q, row, config, search.rows(config))
+    return tree_of(context[-1], search.plain(space), config.budget)

@@ -1,0 +1,239 @@
+"""The draft tree of a round: the settings' scorer and search, run on a drafter's marginals."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from presto import plain
+from presto.kernels.counts import check_tokens
+from presto.kernels.ngram import NgramModel
+from presto.kernels.rows import (
+    BASELINES,
+    NGRAM,
+    NO_RHO,
+    ONE,
+    PER_NAT,
+    TABLE,
+    Problem,
+    Rows,
+    Rule,
+    compute_row,
+    empty_rows,
+    problem_of,
+)
+from presto.kernels.search import ALIGNED, BLIND, DEPTH, LOG_RHO, PARENT, RANK
+from presto.records import DecodeConfig, Marginals, Tree
+from presto.registry import checked
+from presto.scorers import SCORERS, Drafted, NgramRatio, Scorer
+from presto.searches import SEARCHES, Search
+
+NO_TABLE = np.zeros((0, 0, 0), np.int64)
+LIMIT = 1e4  # nats: a larger correction is cut, as in records
+
+
+def check_installed(config: DecodeConfig) -> None:
+    """``ValueError`` unless scorer and search are installed here and have the settings named."""
+    checked(SCORERS.find(config.scorer), config.scorer_settings)
+    checked(SEARCHES.find(config.search), config.search_settings)
+
+
+class SearchTimes(NamedTuple):
+    """Seconds of one ``build_tree``: ``score`` for arrays and rows, ``search`` for the rest."""
+
+    score: float
+    search: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a tree is built from, checked. D, K: positions and candidates that are used."""
+
+    marginals: Marginals
+    context: Sequence[int]
+    ngram: NgramModel
+    config: DecodeConfig
+    scorer: Scorer
+    search: Search
+    hidden: np.ndarray | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """[D, K] at most."""
+        return self.config.draft_length, self.config.top_k
+
+
+def build_tree(
+    marginals: Marginals,
+    context: Sequence[int],
+    ngram: NgramModel,
+    config: DecodeConfig,
+    hidden: np.ndarray | None = None,
+) -> tuple[Tree, SearchTimes]:
+    """The draft tree below ``context[-1]``, the last committed token.
+
+    It has at most ``budget`` nodes below the root. ``hidden [D, H]`` are the drafter's hidden
+    states, for scorers that need them. ``ValueError`` for a scorer or search that is not installed,
+    tokens outside the vocabulary, and scores or trees of a script that are none.
+    """
+    if not len(context):
+        raise ValueError("the context must hold at least the last committed token")
+    scorer, search = SCORERS.find(config.scorer), SEARCHES.find(config.search)
+    if not any(marginals.token_ids):
+        return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
+    task = Task(marginals, context, ngram, config, scorer, search, hidden)
+    began = time.perf_counter()
+    tree, scored = _grow(task)
+    return tree, SearchTimes(scored, time.perf_counter() - began - scored)
+
+
+def _grow(task: Task) -> tuple[Tree, float]:
+    """The tree and the seconds spent on scores."""
+    if task.search.compiled is None or task.scorer.reads == "path":
+        return _in_python(task)
+    began = time.perf_counter()
+    problem = _problem(task)
+    rows = empty_rows(problem, task.search.rows(task.config))
+    prepared = time.perf_counter() - began
+    nodes = task.search.compiled(problem, rows, task.config, len(task.context))
+    return _tree(problem, nodes), prepared + float(rows.spent[0])
+
+
+def _problem(task: Task) -> Problem:
+    """The kernels' view of the round."""
+    counts = task.ngram.counts
+    if task.config.order != counts.order:
+        counts = counts._replace(order=task.config.order)
+    return problem_of(task.marginals, task.context, counts, task.shape, _rule(task))
+
+
+def _rule(task: Task) -> Rule:
+    scorer, config = task.scorer, task.config
+    ratio, table, source = scorer.log_rho, NO_TABLE, NO_RHO
+    if isinstance(ratio, NgramRatio):
+        source = NGRAM
+    elif scorer.reads == "pair":
+        source, table = TABLE, _pair_table(task)
+    depths = range(1, config.draft_length + 1)
+    weights = np.array([scorer.weights(depth, config.lam) for depth in depths])
+    return Rule(
+        source=source,
+        over=BASELINES[ratio.over] if isinstance(ratio, NgramRatio) else ONE,
+        table=table,
+        on_q=np.ascontiguousarray(weights[:, 0]),
+        on_rho=np.ascontiguousarray(weights[:, 1]),
+        correct_first=config.correct_first and scorer.corrects_first,
+        normalised=config.normalised,
+    )
+
+
+def _drafted(task: Task) -> Drafted:
+    """The round as a script's scorer sees it."""
+    depth, width = task.shape
+    if task.scorer.needs_hidden and task.hidden is None:
+        raise ValueError(
+            f"the scorer {task.scorer.name} needs the drafter's hidden states, "
+            "which are not there: a recording or this pair does not hold them"
+        )
+    return Drafted(
+        context=tuple(task.context),
+        tokens=check_tokens(task.marginals.token_ids, task.ngram.counts.vocab)[:depth, :width],
+        log_q=np.array(task.marginals.log_q, np.float64)[:depth, :width],
+        ngram=task.ngram,
+        hidden=None if task.hidden is None else task.hidden[:depth],
+        settings=checked(task.scorer, task.config.scorer_settings),
+    )
+
+
+def _pair_table(task: Task) -> np.ndarray:
+    drafted = _drafted(task)
+    depth, width = drafted.tokens.shape
+    log_rho = _scores(task.scorer, (depth, width, width), drafted)
+    table: np.ndarray = np.rint(log_rho * PER_NAT).astype(np.int64)
+    return table
+
+
+def _scores(scorer: Scorer, shape: tuple[int, ...], drafted: Drafted, *more: object) -> np.ndarray:
+    """What a script's scorer returns: log ρ of ``shape`` in nats, finite, within ``LIMIT``."""
+    assert callable(scorer.log_rho)
+    result = np.asarray(scorer.log_rho(drafted, *more, **drafted.settings), np.float64)
+    if result.shape != shape:
+        raise ValueError(
+            f"the scorer {scorer.name} must return log ρ of shape {shape}, got {result.shape}"
+        )
+    if not np.isfinite(result).all():
+        raise ValueError(f"the scorer {scorer.name} returned a log ρ that is not finite")
+    clipped: np.ndarray = result.clip(-LIMIT, LIMIT)
+    return clipped
+
+
+def _in_python(task: Task) -> tuple[Tree, float]:
+    """A script's search, or a search over a script's scores of whole paths."""
+    spent = 0.0
+    row = _path_rows(task) if task.scorer.reads == "path" else _compiled_rows(task)
+
+    def timed(node: plain.Node) -> plain.Row:
+        nonlocal spent
+        began = time.perf_counter()
+        result = row(node)
+        spent += time.perf_counter() - began
+        return result
+
+    tokens, log_q = plain.candidates(task.marginals, task.config)
+    space = plain.Space(tokens, log_q, timed, task.config, task.search.rows(task.config))
+    nodes = task.search.plain(space, **checked(task.search, task.config.search_settings))
+    return plain.tree_of(task.context[-1], list(nodes), task.config.budget), spent
+
+
+def _path_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
+    """Rows of a scorer that is given whole paths."""
+    drafted, config, scorer = _drafted(task), task.config, task.scorer
+    _, log_q = plain.candidates(task.marginals, config)
+    first = config.correct_first and scorer.corrects_first
+
+    def row(node: plain.Node) -> plain.Row:
+        width = len(log_q[node.depth])
+        known = node.depth > 0 or first
+        log_rho = _scores(scorer, (width,), drafted, node.path) if known else np.zeros(width)
+        weights = scorer.weights(node.depth + 1, config.lam)
+        return plain.formula_row(log_q[node.depth], log_rho.tolist(), weights, config.normalised)
+
+    return row
+
+
+def _compiled_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
+    """Rows of any other scorer, from the store that the compiled searches read."""
+    problem = _problem(task)
+    rows: Rows = empty_rows(problem, task.search.rows(task.config))
+
+    def row(node: plain.Node) -> plain.Row:
+        grand, parent = (0, 0, *node.ranks)[-2:]
+        index = compute_row(problem, rows, node.depth, grand, parent)
+        return plain.Row(rows.log_rho[index].tolist(), rows.increment[index].tolist())
+
+    return row
+
+
+def _tree(problem: Problem, nodes: np.ndarray) -> Tree:
+    levels, ranks = nodes[DEPTH, 1:] - 1, nodes[RANK, 1:]
+    log_q = np.zeros(nodes.shape[1])
+    log_q[1:] = problem.log_q[levels, ranks]
+    scores = np.stack((log_q, nodes[LOG_RHO], nodes[BLIND], nodes[ALIGNED])) / PER_NAT
+    return Tree(
+        (problem.anchor, *problem.tokens[levels, ranks].tolist()),
+        tuple(nodes[PARENT].tolist()),
+        tuple(nodes[RANK].tolist()),
+        *map(tuple, scores.tolist()),
+    )
+
+
+def warm_up() -> None:
+    """Compile all kernels, or load them from the cache on disk."""
+    ngram, drafted = NgramModel(2), Marginals(((0, 1),), ((-0.69315, -0.69315),))
+    ngram.extend([0] * 1000)  # enough to outgrow the first hash table
+    ngram.logprob([0], 1)
+    for name, search in SEARCHES.items():
+        if search.compiled is not None:
+            build_tree(drafted, [0], ngram, DecodeConfig(search=name, budget=1))
