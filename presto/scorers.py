@@ -42,6 +42,12 @@ class Drafted(NamedTuple):
     hidden: np.ndarray | None
     settings: Mapping[str, float]
 
+    @property
+    def parents(self) -> np.ndarray:
+        """``[D, K]`` what may stand before each position: the anchor, then the candidates."""
+        anchor = np.full_like(self.tokens[:1], self.context[-1])
+        return np.vstack([anchor, self.tokens[:-1]])
+
 
 class NgramRatio(NamedTuple):
     """ρ = p(t | c) over 1, over p(t), or over what the drafter's previous marginal implies of t."""
@@ -165,8 +171,7 @@ def scorer(
         >>> @presto.scorer("no_repeat")
         ... def no_repeat(drafted, *, cost: float = 2.0):
         ...     '''A token that repeats the one before it loses.'''
-        ...     before = np.vstack([drafted.tokens[:1], drafted.tokens[:-1]])
-        ...     return -cost * (before[:, :, None] == drafted.tokens[:, None, :])
+        ...     return -cost * (drafted.parents[:, :, None] == drafted.tokens[:, None, :])
     """
 
     def register(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:

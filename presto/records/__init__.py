@@ -2,7 +2,7 @@
 model.
 """
 
-from presto.records.config import STRICT, DecodeConfig, Setting, explain, settings
+from presto.records.config import STRICT, DecodeConfig, Setting, changed, explain, settings
 from presto.records.files import (
     MAX_TRACE_BYTES,
     load_recording,
@@ -45,6 +45,7 @@ __all__ = [
     "Trace",
     "Tree",
     "Verdict",
+    "changed",
     "explain",
     "load_recording",
     "load_trace",

@@ -1,6 +1,7 @@
 """Every setting of a run, described once: the command line, the page and the docs read it here."""
 
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, replace
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from annotated_types import Ge, Gt, Le
@@ -136,6 +137,16 @@ def _described(name: str, hint: Any, info: FieldInfo) -> Setting:
         high=high.le if high else None,  # type: ignore[arg-type]
         open_low=isinstance(low, Gt),
     )
+
+
+def changed(config: DecodeConfig, changes: Mapping[str, Any]) -> DecodeConfig:
+    """``config`` with other values; another scorer or search begins with its own defaults."""
+    fresh: dict[str, Any] = {
+        f"{kind}_settings": {}
+        for kind in ("scorer", "search")
+        if changes.get(kind, getattr(config, kind)) != getattr(config, kind)
+    }
+    return replace(config, **fresh | dict(changes))
 
 
 def explain(error: ValidationError) -> str:

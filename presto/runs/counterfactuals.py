@@ -7,11 +7,11 @@ text that the run went on to emit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
+from presto.records import DecodeConfig, Marginals, Round, Trace, Tree, changed
 from presto.records.measures import len_committed, output_ids
 from presto.runs.replay import counterfactual
 from presto.runs.variants import alternatives
@@ -74,7 +74,7 @@ def lineup(
                 f"the rival {name!r} changes {fixed[0]}; a replay can change only "
                 f"{', '.join(sorted(_FREE))}"
             )
-    settings = {name: replace(base, **changes) for name, changes in rivals.items()}
+    settings = {name: changed(base, changes) for name, changes in rivals.items()}
     return settings if config in settings.values() else {OWN: config, **settings}
 
 
@@ -97,17 +97,31 @@ def counterfactuals(
     return _played(trace, lineup(trace.config, rivals), _ngram(trace.config, table, vocab))
 
 
+def replayed(
+    trace: Trace, config: DecodeConfig, table: NgramTable | None, vocab: int | None = None
+) -> Iterator[Rival | None]:
+    """What ``config`` would have committed at each round's state, ``None`` without marginals.
+
+    Arguments and errors as in ``counterfactuals``.
+    """
+    names = [field.name for field in fields(config)]
+    other = {name for name in names if getattr(config, name) != getattr(trace.config, name)}
+    if fixed := sorted(other - _FREE):
+        raise ValueError(
+            f"a replay cannot change {fixed[0]}, only {', '.join(sorted(_FREE))}: decode it instead"
+        )
+    for played in _played(trace, {OWN: config}, _ngram(config, table, vocab)):
+        yield played[0] if played else None
+
+
 def reproduced(trace: Trace, table: NgramTable | None, vocab: int | None = None) -> bool:
     """Whether the run's own settings rebuild every recorded tree and accepted path exactly.
 
     Arguments and errors as in ``counterfactuals``. True for an autoregressive run: it has nothing
     to rebuild.
     """
-    own = _played(trace, {OWN: trace.config}, _ngram(trace.config, table, vocab))
-    for round_, played in zip(trace.rounds, own, strict=True):
-        rebuilt = (
-            (played[0].tree, played[0].accepted) if played else (Tree(round_.tree.tokens[:1]), ())
-        )
+    for round_, own in zip(trace.rounds, replayed(trace, trace.config, table, vocab), strict=True):
+        rebuilt = (own.tree, own.accepted) if own else (Tree(round_.tree.tokens[:1]), ())
         if rebuilt != (round_.tree, round_.accepted):
             return False
     return True

@@ -1,13 +1,12 @@
 """Checks of what a person asks for, before any model is touched; every refusal is one sentence."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from presto.build import check_installed
-from presto.records import DecodeConfig, Method, explain
+from presto.records import DecodeConfig, Method, changed, explain
 from presto.registry import Record
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -93,4 +92,4 @@ def config_for(method: Method, config: DecodeConfig) -> DecodeConfig:
     """``config`` as a method uses it: ``linear`` drafts one blind path, ``blind`` is the tree
     without correction.
     """
-    return replace(config, **METHODS[method])
+    return changed(config, METHODS[method])

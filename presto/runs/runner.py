@@ -69,6 +69,12 @@ def trace_run(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> 
         yield recorder.trace(run.finish or "stopped")
 
 
+def rounds(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Iterator[Round]:
+    """One run's rounds as they come."""
+    run = Recorder(pair, prompt, method, config_for(method, config)).run
+    yield from run.rounds(Run.step if method == "ar" else Run.play)
+
+
 def finished(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Trace:
     """The whole run's trace."""
     *_, last = trace_run(pair, prompt, method, config)

@@ -1,11 +1,10 @@
 """Ways to decode that are compared: the methods, and every scorer and search under its preset."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from presto import scorers, searches
-from presto.records import DecodeConfig, Method
+from presto.records import DecodeConfig, Method, changed
 from presto.runs.requests import METHODS
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -23,7 +22,7 @@ class Variant(NamedTuple):
 
     def config(self, base: DecodeConfig) -> DecodeConfig:
         """``base`` as this variant uses it."""
-        return replace(base, **self.changes)
+        return changed(base, self.changes)
 
 
 TITLES: dict[Method, str] = {

@@ -1,0 +1,101 @@
+"""What a researcher types: ``import presto`` offers these functions, see ``presto.__init__``.
+
+A loaded pair brings its tokenizer, chat template and n-gram table, so that the numbers are those of
+the app and of the command line.
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from presto.models.catalogue import ASSETS
+from presto.models.registry import Pair
+from presto.models.tables import table_of
+from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
+from presto.runs import runner
+from presto.runs.counterfactuals import Rival, replayed
+from presto.runs.requests import check_prompt, make_config
+from presto.runs.variants import Variant, find_variant
+
+
+def _asked(pair: Pair, method: str, settings: dict[str, Any]) -> tuple[Variant, DecodeConfig]:
+    """The variant and its settings, as the command line would have them for this pair."""
+    variant = find_variant(method)
+    given = {"budget": pair.spec.budget, **variant.changes, **settings}
+    if "stop" in given:
+        given["stop"] = tuple(given["stop"])
+    return variant, make_config(**given)
+
+
+def decode(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) -> Iterator[Round]:
+    """Decode ``prompt`` with ``pair``, one ``Round`` at a time; emits what the target would alone.
+
+    ``method``: "presto", "blind", "linear", "ar", or any scorer or search by name, which stands for
+    PRESTO under its preset. ``settings`` are fields of ``DecodeConfig``. ``ValueError`` says in one
+    sentence why a request cannot run, before any model call.
+
+    Example:
+        >>> import presto
+        >>> pair = presto.load("smollm2-gated")
+        >>> for round in presto.decode(pair, "Hi!", budget=16, max_new_tokens=8):
+        ...     accepted = len(round.accepted)
+    """
+    variant, config = _asked(pair, method, settings)
+    return runner.rounds(pair, check_prompt(prompt), variant.method, config)
+
+
+def generate(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) -> Trace:
+    """The same, as one finished ``Trace`` with ``.text``, ``.tau`` and ``.seconds``.
+
+    Example:
+        >>> import presto
+        >>> pair = presto.load("smollm2-gated")
+        >>> trace = presto.generate(pair, "Hi!", scorer="pmi", budget=16, max_new_tokens=8)
+        >>> trace.tau >= 1
+        True
+    """
+    variant, config = _asked(pair, method, settings)
+    return runner.finished(pair, check_prompt(prompt), variant.method, config)
+
+
+def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Rival | None]:
+    """What other settings would have had accepted at every state that a recorded run was in.
+
+    Exact and without a model call; one entry per round, ``None`` where nothing was drafted. The
+    n-gram table is that of ``pair``, by default the one that comes with the trace's pair.
+    ``ValueError`` for a setting that would have changed the text or the marginals.
+
+    Example:
+        >>> import presto
+        >>> trace = presto.load_recording("Fibonacci: code").traces[0]
+        >>> own, blind = presto.replay(trace), presto.replay(trace, scorer="blind")
+        >>> sum(r.committed for r in own) > sum(r.committed for r in blind)
+        True
+    """
+    table = pair.table if pair is not None else table_of(trace.system)
+    vocab = pair.system.vocab if pair is not None else None
+    config = make_config(**asdict(changed(trace.config, settings)))
+    return list(replayed(trace, config, table, vocab))
+
+
+def load_recording(source: str | Path) -> Recording:
+    """A recording: a file that ``presto record`` wrote, or, by title, one that comes with us.
+
+    ``ValueError`` says what is wrong with the file, or which titles there are.
+
+    Example:
+        >>> import presto
+        >>> presto.load_recording("The sea: a poem").traces[0].method
+        'presto'
+    """
+    if Path(source).is_file():
+        return files.load_recording(Path(source))
+    bundled = [files.load_recording(path) for path in sorted((ASSETS / "runs").glob("*.json.gz"))]
+    found = next((recording for recording in bundled if recording.title == str(source)), None)
+    if found is None:
+        titles = ", ".join(repr(recording.title) for recording in bundled)
+        raise ValueError(
+            f"no file and no recorded run is called {str(source)!r}: there are {titles}"
+        )
+    return found
