@@ -4,7 +4,7 @@ One pass per prompt writes the target's greedy text and takes the drafter's marg
 position. Any scorer, search and budget is then played over these records: at T = 0 the result
 equals decoding (``presto.runs.replay``).
 
-    python -m presto.benchmarks.scorers --data PATH:17-32 … [--save FILE]
+    python -m presto.benchmarks.scorers --data PATH:17-32 …
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,14 @@ from presto.benchmarks.statistics import estimate
 from presto.decoding.protocols import Session
 from presto.kernels.ngram import NgramModel
 from presto.models.registry import Pair, load
-from presto.records import DecodeConfig, Marginals, Tree
+from presto.records import DecodeConfig, Marginals, Tree, changed
 from presto.runs.prompts import load_prompts
 from presto.runs.replay import counterfactual, oracle_length
+from presto.runs.variants import alternatives
+from presto.scorers import SCORERS
+from presto.searches import SEARCHES
+
+LAMBDAS = (0.2, 0.35, 0.5, 0.7, 1.0)
 
 
 @dataclass(frozen=True)
@@ -97,28 +102,19 @@ def oracle(reference: Reference, k: int) -> float:
 
 
 def settings(base: DecodeConfig) -> Iterator[tuple[str, DecodeConfig]]:
-    """The compared settings, by name."""
-    yield "linear", replace(base, scorer="blind", search="linear")
-    yield "blind", replace(base, scorer="blind")
-    yield "dart", replace(base, scorer="dart", search="beam", top_k=25, beam_width=20)
-    for lam, flag in product((0.2, 0.5), (False, True)):
-        yield (
-            f"product {lam}{' norm' * flag}",
-            replace(base, scorer="product", lam=lam, normalised=flag),
-        )
-    for lam, flag in product((0.2, 0.35, 0.5, 0.7, 1.0), (False, True)):
-        yield f"pmi {lam}{' norm' * flag}", replace(base, scorer="pmi", lam=lam, normalised=flag)
-    for lam, flag in product((0.5, 1.0), (False, True)):
-        yield (
-            f"mixture {lam}{' norm' * flag}",
-            replace(base, scorer="mixture", lam=lam, normalised=flag),
-        )
-    best = replace(base, scorer="pmi", lam=0.7, normalised=True)
-    yield "pmi 0.7 norm, static only", replace(best, online_ngram=False)
-    yield "pmi 0.7 norm, online only", replace(best, static_ngram=False)
-    yield "pmi 0.7 norm, order 2", replace(best, order=2)
-    yield "pmi 0.7 norm, not on level 1", replace(best, correct_first=False)
-    yield "pmi 0.7 norm, beam 32", replace(best, search="beam")
+    """The compared settings, by name: every variant, every λ, and the default without its parts."""
+    for name, changes in alternatives().items():
+        yield name, changed(base, changes)
+    weighted = [name for name, scorer in SCORERS.items() if scorer.uses_lam]
+    for scorer, lam, flag in product(weighted, LAMBDAS, (False, True)):
+        name = f"{scorer} {lam}{' norm' * flag}"
+        yield name, changed(base, {"scorer": scorer, "lam": lam, "normalised": flag})
+    yield "default, static only", replace(base, online_ngram=False)
+    yield "default, online only", replace(base, static_ngram=False)
+    yield "default, order 2", replace(base, order=2)
+    yield "default, not on level 1", replace(base, correct_first=False)
+    for search in SEARCHES:
+        yield f"default, {search}", changed(base, {"search": search})
 
 
 def report(references: Sequence[Reference], pair: Pair, base: DecodeConfig) -> Iterator[str]:
