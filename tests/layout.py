@@ -5,7 +5,7 @@
 prints a line per room, highest floor first, and ends with exit code 1 and a sentence for each
 import of a higher floor, each circle, and each module that README's Layout does not name or names
 in vain. The floors are those of the contract "rooms stand on floors" in pyproject.toml, with app.py
-above and the face of the package, ``presto/__init__.py``, below them.
+above them; ``presto/__init__.py`` belongs to the room of the face.
 """
 
 import ast
@@ -17,7 +17,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FACE, PAGE = "presto", "app"
+FACE, PAGE = "presto.face", "app"
 
 Floors = Sequence[Sequence[str]]  # lowest first; rooms on one floor know nothing of each other
 Arrows = Mapping[str, set[str]]  # of every room: the rooms that it imports
@@ -29,7 +29,7 @@ def floors() -> list[list[str]]:
     contracts = settings["tool"]["importlinter"]["contracts"]
     (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
     between = [[room.strip() for room in layer.split("|")] for layer in reversed(layers)]
-    return [[FACE], *between, [PAGE]]
+    return [*between, [PAGE]]
 
 
 def modules() -> dict[str, Path]:
@@ -45,14 +45,16 @@ def modules() -> dict[str, Path]:
 def room_of(module: str, rooms: Sequence[str]) -> str:
     """The room a module is in: the longest of ``rooms`` that begins its name.
 
-    ``ValueError`` for a module below ``presto`` that no room claims.
+    ``ValueError`` for a module that is in none.
     """
+    if module == "presto":
+        return FACE
     parts = module.split(".")
-    for length in range(len(parts), 0, -1):
-        room = ".".join(parts[:length])
-        if room in rooms and (room != FACE or module == FACE):
-            return room
-    raise ValueError(f"{module} stands on no floor: floors hold {', '.join(rooms)}")
+    names = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    room = next((name for name in names if name in rooms), None)
+    if room is None:
+        raise ValueError(f"{module} is in no room: rooms are {', '.join(rooms)}")
+    return room
 
 
 def imports(path: Path, known: Mapping[str, Path]) -> set[str]:

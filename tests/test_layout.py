@@ -41,10 +41,12 @@ def test_imports_inside_functions_count(tmp_path: Path) -> None:
     assert imports(tmp_path / "one.py", modules()) == {"presto.paths", "presto.records"}
 
 
-def test_a_module_without_a_floor_is_refused() -> None:
-    assert room_of("presto.models.lora", ["presto", "presto.models"]) == "presto.models"
-    with pytest.raises(ValueError, match=r"presto\.attic stands on no floor"):
-        room_of("presto.attic", ["presto", "presto.models"])
+def test_a_module_without_a_room_is_refused() -> None:
+    rooms = ["presto.models", "presto.face"]
+    assert room_of("presto.models.lora", rooms) == "presto.models"
+    assert room_of("presto", rooms) == "presto.face"
+    with pytest.raises(ValueError, match=r"presto\.attic is in no room"):
+        room_of("presto.attic", rooms)
 
 
 def test_a_forgotten_and_an_invented_module_are_told() -> None:
