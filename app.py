@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from starlette.middleware import Middleware
 
 from presto import plugins
+from presto.paths import ASSETS
 from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
@@ -33,7 +34,7 @@ from ui.limits import SESSIONS, limit
 from ui.line import MODEL, open_line
 from ui.links import from_query, to_query
 from ui.live import begin, check, halt, rest, run_live
-from ui.player import ASSETS, PLAYER, component, early_scripts, serve_files, unchanging
+from ui.player import PLAYER, component, early_scripts, serve_files, unchanging
 from viz.lanes import SideBySide
 from viz.payload import Show, opening
 from viz.shelf import recorded, shelf

@@ -12,6 +12,8 @@ Everything here is loaded when it is first used: importing the package loads no 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from presto.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from presto.face import decode, generate, load_recording, replay
     from presto.models.registry import load
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from presto.scorers import scorer
     from presto.searches import search
 
-__version__ = "0.1.0"
 __all__ = [
     "DecodeConfig",
     "Marginals",

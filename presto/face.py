@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from presto.models.catalogue import ASSETS
 from presto.models.registry import Pair
 from presto.models.tables import table_of
+from presto.paths import ASSETS
 from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
 from presto.runs import runner
 from presto.runs.counterfactuals import Rival, replayed

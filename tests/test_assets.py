@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.models.catalogue import ASSETS
+from presto.paths import ASSETS
 from presto.records import Recording, load_recording
 from presto.runs.replay import counterfactual
 from viz.results import parse_result

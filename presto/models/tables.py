@@ -5,7 +5,8 @@ text.
 from functools import cache
 
 from presto.kernels.ngram import NgramTable
-from presto.models.catalogue import ASSETS, PAIRS
+from presto.models.catalogue import PAIRS
+from presto.paths import ASSETS
 
 
 @cache

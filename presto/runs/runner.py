@@ -10,7 +10,6 @@ from importlib.metadata import version
 from traceback import clear_frames
 from typing import Any
 
-from presto import __version__
 from presto.decoding.loop import Run
 from presto.decoding.output import cut_at_stop
 from presto.kernels.ngram import NgramModel
@@ -27,6 +26,7 @@ from presto.records.measures import (
     total_seconds,
 )
 from presto.runs.requests import check_method, check_prompt, config_for
+from presto.version import __version__
 
 
 def prepare(system: str) -> None:

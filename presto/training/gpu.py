@@ -17,11 +17,12 @@ from typing import Annotated
 import typer
 
 from presto.models.backbone import Backbone
-from presto.models.catalogue import ASSETS, WeightsError
+from presto.models.catalogue import WeightsError
 from presto.models.pieces import split_file
 from presto.models.registry import load_target
 from presto.models.text import Text
 from presto.models.weights import embedded_target
+from presto.paths import ASSETS
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
 from presto.training.jobs import (

@@ -1,0 +1,3 @@
+"""The version of the package, for its metadata, its face and its traces."""
+
+__version__ = "0.1.0"
