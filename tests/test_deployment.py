@@ -19,7 +19,7 @@ from packaging.version import Version
 
 from presto.models.catalogue import EMBEDDED, PAIRS
 from presto.models.weights import cache_folder
-from tests.e2e.conftest import APP, served
+from tests.support.server import APP, served
 
 ROOT = APP.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")

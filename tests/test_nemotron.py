@@ -2,7 +2,6 @@
 decoding.
 """
 
-import json
 import math
 from pathlib import Path
 
@@ -10,77 +9,28 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import save_file
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
-from presto.models.nemotron import (
-    LORA_FOLDER,
-    MODEL_TYPE,
-    NemotronSystem,
-    decoder_config,
-    model_key,
-)
+from presto.models.nemotron import MODEL_TYPE, NemotronSystem, decoder_config, model_key
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
 from tests.support.doubles import ancestor_mask
-
-VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
-ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
-RANK, ALPHA = 3, 12.0
-ROPE = {
-    "rope_type": "yarn", "rope_theta": THETA, "factor": FACTOR,
-    "original_max_position_embeddings": ORIGINAL,
-    "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
-    "llama_4_scaling_beta": BETA,
-}  # fmt: skip
-
-
-def write_checkpoint(folder: Path) -> dict[str, torch.Tensor]:
-    """A random checkpoint with the public key names and its LoRA folder; returns all tensors in
-    float64.
-    """
-    config = {
-        "model_type": MODEL_TYPE, "architectures": ["NemotronLabsDiffusionModel"],
-        "vocab_size": VOCAB,
-        "hidden_size": HIDDEN, "intermediate_size": 40, "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": GROUPS, "head_dim": DIM, "max_position_embeddings": 192,
-        "rms_norm_eps": 1e-5,
-        "rope_parameters": ROPE, "tie_word_embeddings": False, "mask_token_id": MASK,
-        "eos_token_id": 11,
-        "pad_token_id": 11,
-    }  # fmt: skip
-    folder.mkdir(exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config))
-    torch.manual_seed(1)
-    shapes = {"encoder.embed_tokens.weight": (VOCAB, HIDDEN), "encoder.norm.weight": (HIDDEN,)}
-    shapes["diffusion_head.weight"] = (VOCAB, HIDDEN)
-    for i in range(LAYERS):
-        layer = f"encoder.layers.{i}."
-        shapes |= {
-            layer + f"{name}.weight": (HIDDEN,)
-            for name in ("input_layernorm", "post_attention_layernorm")
-        }
-        shapes |= {layer + "self_attn.q_proj.weight": (HEADS * DIM, HIDDEN)}
-        shapes |= {layer + f"self_attn.{name}_proj.weight": (GROUPS * DIM, HIDDEN) for name in "kv"}
-        shapes |= {layer + "self_attn.o_proj.weight": (HIDDEN, HEADS * DIM)}
-        shapes |= {layer + f"mlp.{name}_proj.weight": (40, HIDDEN) for name in ("gate", "up")}
-        shapes |= {layer + "mlp.down_proj.weight": (HIDDEN, 40)}
-    tensors = {
-        name: torch.randn(shape, dtype=torch.float64) * 0.35 for name, shape in shapes.items()
-    }
-    save_file(tensors, folder / "model.safetensors")
-    lora = {}
-    for i in range(LAYERS):
-        name = f"base_model.model.encoder.layers.{i}.self_attn.o_proj"
-        lora[f"{name}.lora_A.weight"] = torch.randn(RANK, HEADS * DIM) * 0.4
-        lora[f"{name}.lora_B.weight"] = torch.randn(HIDDEN, RANK) * 0.4
-    (folder / LORA_FOLDER).mkdir(exist_ok=True)
-    save_file(lora, folder / LORA_FOLDER / "adapter_model.safetensors")
-    adapter = {"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, "target_modules": ["o_proj"]}
-    (folder / LORA_FOLDER / "adapter_config.json").write_text(json.dumps(adapter))
-    return tensors | {name: tensor.double() for name, tensor in lora.items()}
+from tests.support.nemotron import (
+    ALPHA,
+    BETA,
+    DIM,
+    FACTOR,
+    GROUPS,
+    HEADS,
+    LAYERS,
+    MASK,
+    ORIGINAL,
+    RANK,
+    THETA,
+    VOCAB,
+    write_checkpoint,
+)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from presto.models.dflash import DFlashDrafter
 from presto.models.pieces import PIECE_BYTES, join_folder, split_file
-from tests.test_dflash import SYSTEM
+from tests.support.dflash import tiny_dflash
 
 TENSORS = {f"layer.{i}": torch.full((10, 10), float(i)) for i in range(7)}  # 400 bytes each
 
@@ -67,7 +67,7 @@ def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_drafter_loads_from_its_pieces(tmp_path: Path) -> None:
-    SYSTEM.drafter.save(tmp_path)
+    tiny_dflash().drafter.save(tmp_path)
     before = DFlashDrafter.load(tmp_path).state_dict()
     assert len(split_file(tmp_path / "model.safetensors", limit=6000)) > 1
     for name, tensor in DFlashDrafter.load(tmp_path).state_dict().items():
