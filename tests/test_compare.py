@@ -211,6 +211,7 @@ def test_trees_without_their_marginals_cannot_be_replayed() -> None:
 def test_settings_are_cut_to_the_recorded_candidates() -> None:
     trace = run(SYSTEMS["gated"], replace(CONFIG, top_k=2), TABLE)
     for rivals in counterfactuals(trace, TABLE):
+        assert rivals
         assert {rank for rival in rivals for rank in rival.tree.rank} <= {0, 1}
 
 

@@ -16,6 +16,7 @@ from transformers import Qwen3Config
 from presto.decoding.loop import autoregressive, decode
 from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
 from presto.records import DecodeConfig
+from tests.support.checks import some
 from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, sizes, tiny_dflash
 
 SYSTEM = tiny_dflash()  # the plain implementation's weights
@@ -93,9 +94,7 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(
         )
     )
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
-    for round_ in rounds:
-        if not round_.marginals.token_ids:
-            continue
+    for round_ in some(round_ for round_ in rounds if round_.marginals.token_ids):
         with torch.no_grad():
             logits = plain_draft(text[: round_.start], len(round_.marginals.token_ids))
         expected = torch.log_softmax(logits, -1)

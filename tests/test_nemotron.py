@@ -15,6 +15,7 @@ from presto.decoding.loop import autoregressive, decode
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem, decoder_config, model_key
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
+from tests.support.checks import some
 from tests.support.doubles import ancestor_mask
 from tests.support.nemotron import (
     ALPHA,
@@ -136,6 +137,7 @@ def test_drafts_equal_the_plain_implementation(
     logits = plain_logits(tensors, [*prefix, *[MASK] * masks], list(range(rows)), mask, adapted)[
         length:
     ]
+    assert len(draft.marginals.token_ids) == masks
     for row, (ids, log_q) in enumerate(
         zip(draft.marginals.token_ids, draft.marginals.log_q, strict=True)
     ):
@@ -163,7 +165,7 @@ def test_verification_equals_the_plain_implementation(
         tensors, [*prefix[:-1], *tree.tokens], positions, mask, torch.zeros(rows).double()
     )
     log_p = torch.log_softmax(logits[length - 1 :], -1)
-    for node, parent in enumerate(tree.parents[1:], start=1):
+    for node, parent in some(enumerate(tree.parents[1:], start=1)):
         assert round_.log_p[node] == pytest.approx(
             float(log_p[parent, tree.tokens[node]]), abs=1e-4
         )
@@ -199,9 +201,7 @@ def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_r
     rounds = list(decode(quadratic, prompt, config))
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
     assert [round_.forwards for round_ in rounds] == [2, *[1] * (len(rounds) - 1)]
-    for round_ in rounds[1:]:
-        if not round_.marginals.token_ids:
-            continue
+    for round_ in some(round_ for round_ in rounds[1:] if round_.marginals.token_ids):
         # The last accepted node stands before the bonus; its masks stand behind it, the first in
         # the bonus' place.
         known = round_.start - 1

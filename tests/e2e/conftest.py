@@ -99,7 +99,7 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     tolerated: list[str] = []  # parts of console messages that a test provokes
 
     def open_page(
-        expected: str = "nothing",
+        expected: str | None = None,
         url: str = address,
         prepare: Callable[[Page], None] = lambda _: None,
         wait: Callable[[Page], object] = rest,
@@ -111,7 +111,8 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)
         watch(page, trouble)
-        tolerated.append(expected)
+        if expected:
+            tolerated.append(expected)
         prepare(page)
         page.goto(url)
         wait(page)
