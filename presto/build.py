@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -151,7 +151,8 @@ def _pair_table(task: Task) -> np.ndarray:
     drafted = _drafted(task)
     depth, width = drafted.tokens.shape
     log_rho = _scores(task.scorer, (depth, width, width), drafted)
-    table: np.ndarray = np.rint(log_rho * PER_NAT).astype(np.int64)
+    # Whatever the order of a script's array: the kernels are compiled for this one.
+    table: np.ndarray = np.ascontiguousarray(np.rint(log_rho * PER_NAT), np.int64)
     return table
 
 
@@ -234,6 +235,10 @@ def warm_up() -> None:
     ngram, drafted = NgramModel(2), Marginals(((0, 1),), ((-0.69315, -0.69315),))
     ngram.extend([0] * 1000)  # enough to outgrow the first hash table
     ngram.logprob([0], 1)
+    config = DecodeConfig(budget=1)
     for name, search in SEARCHES.items():
         if search.compiled is not None:
-            build_tree(drafted, [0], ngram, DecodeConfig(search=name, budget=1))
+            build_tree(drafted, [0], ngram, replace(config, search=name))
+    # A script's search reads rows one by one.
+    scripted = replace(SEARCHES["linear"], compiled=None)
+    _grow(Task(drafted, [0], ngram, config, SCORERS[config.scorer], scripted, None))

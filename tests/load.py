@@ -23,7 +23,7 @@ from typing import Any
 from gradio_client import Client
 from gradio_client.utils import QueueError
 
-from tests.e2e.conftest import APP, SERVE, served
+from tests.support.server import APP, SERVE, served
 
 RETRY_SECONDS = 0.2
 PATIENCE_SECONDS = 60  # clients and server share the cores of one machine here

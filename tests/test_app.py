@@ -1,11 +1,9 @@
 """The handlers of the page, called as plain functions, and what importing it costs."""
 
-import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ import pytest
 
 import app
 from presto.records import DecodeConfig, recording_from_json, save
-from tests.e2e import serve
-from tests.support import synthetic
+from tests.support import serve, synthetic
+from tests.support.event_loop import in_a_loop
 from ui import api, live, words
 from ui.controls import FIELDS, choose_pair, settings_controls, values_of
 from viz.visit import Visit
@@ -195,20 +193,6 @@ def test_the_api_hands_out_recorded_runs(tmp_path: Path) -> None:
     assert trace("First")["title"] == "First"
     with pytest.raises(gr.Error, match="there are: First"):
         trace("Second")
-
-
-def in_a_loop(build: Callable[[], Any]) -> Any:
-    """Call ``build`` inside an event loop of its own: outside of one, Gradio opens loops that it
-    never closes.
-    """
-
-    async def call() -> Any:
-        return build()
-
-    with ThreadPoolExecutor(
-        1
-    ) as thread:  # the main thread may already be running Playwright's loop
-        return thread.submit(lambda: asyncio.run(call())).result()
 
 
 def player() -> dict[str, Any]:

@@ -1,13 +1,19 @@
-"""The command line: the documented output, and refusals without a traceback."""
+"""The command line: the documented output, and refusals without a traceback.
+
+Two commands run as a user starts them, in a process of their own; the others in this one.
+"""
 
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from presto.commands.main import main
 from presto.records import load_recording, load_trace
 
 pytestmark = pytest.mark.weights
@@ -23,17 +29,40 @@ DECODE_KEYS = {
 }
 
 
-def presto(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command, one = (
-        [sys.executable, "-m", "presto", *arguments],
-        os.environ | {"OMP_NUM_THREADS": "1"},
-    )
-    return subprocess.run(command, capture_output=True, text=True, check=False, env=one)
+class Ended(NamedTuple):
+    """What a command left behind."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def started(*arguments: str) -> Ended:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "presto", *arguments]
+    one = os.environ | {"OMP_NUM_THREADS": "1"}
+    result = subprocess.run(command, capture_output=True, text=True, check=False, env=one)
+    return Ended(result.returncode, result.stdout, result.stderr)
+
+
+@pytest.fixture
+def presto(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Ended]:
+    """The command in this process; an exception that it lets out fails the test."""
+
+    def run(*arguments: str) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["presto", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Ended(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
 
 
 def test_decode_prints_the_documented_object_and_saves_the_trace(tmp_path: Path) -> None:
     file = tmp_path / "run.json.gz"
-    result = presto(
+    result = started(
         "decode", "What is 2 + 3?", "--max-new-tokens", "12", "--trace", str(file), "--json"
     )
     assert result.returncode == 0, result.stderr
@@ -59,18 +88,26 @@ def test_decode_prints_the_documented_object_and_saves_the_trace(tmp_path: Path)
         (("decode", "hi", "--max-new-tokens", "8190"), "context holds 8192"),
         (("decode", "hi", "--dtype", "int4"), "dtype"),
         (("bench", "--data", "absent.jsonl"), "no such prompt file"),
-        (("bench", "--data", __file__, "--methods", "ar,magic"), "known methods"),
+        (("bench", "--data", __file__, "--methods", "ar,magic"), "unknown method 'magic'"),
     ],
 )
-def test_refusals(arguments: tuple[str, ...], named: str) -> None:
-    result = presto(*arguments)
+def test_refusals(presto: Callable[..., Ended], arguments: tuple[str, ...], named: str) -> None:
+    check_refusal(presto(*arguments), named)
+
+
+def test_a_refusal_as_a_user_sees_it() -> None:
+    check_refusal(started("decode", "hi", "--budget", "0"), "budget")
+
+
+def check_refusal(result: Ended, named: str) -> None:
     assert result.returncode == 2
+    assert result.stdout == ""
     assert named in result.stderr
     assert "Traceback" not in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-def test_bench_writes_the_documented_file(tmp_path: Path) -> None:
+def test_bench_writes_the_documented_file(presto: Callable[..., Ended], tmp_path: Path) -> None:
     data, out = tmp_path / "two.jsonl", tmp_path / "bench.json"
     data.write_text('{"question": "What is 7 times 6?"}\n{"question": "Name three colours."}\n')
     result = presto("bench", "--data", str(data), "--max-new-tokens", "10", "--json", str(out))
@@ -87,7 +124,7 @@ def test_bench_writes_the_documented_file(tmp_path: Path) -> None:
     assert methods["ar"]["ratio_to_ar"]["value"] == 1.0
 
 
-def test_record_makes_a_recording(tmp_path: Path) -> None:
+def test_record_makes_a_recording(presto: Callable[..., Ended], tmp_path: Path) -> None:
     out = tmp_path / "run.json.gz"
     result = presto(
         "record", "Say hello.", "--out", str(out), "--title", "Hello", "--max-new-tokens", "8"
@@ -101,7 +138,7 @@ def test_record_makes_a_recording(tmp_path: Path) -> None:
     ]
 
 
-def test_ngram_build_from_text(tmp_path: Path) -> None:
+def test_ngram_build_from_text(presto: Callable[..., Ended], tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("the cat sat on the mat\nthe dog sat on the cat\n")
     result = presto("ngram", "build", str(tmp_path / "text.txt"), "--out", str(tmp_path / "t.npz"))
     assert result.returncode == 0, result.stderr

@@ -11,48 +11,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen3Config
 
 from presto.decoding.loop import autoregressive, decode
-from presto.models.backbone import Backbone
 from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
 from presto.records import DecodeConfig
-from tests.support.doubles import CPU
+from tests.support.checks import some
+from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, sizes, tiny_dflash
 
-VOCAB, HIDDEN, LAYER_IDS = 29, 24, (0, 2)
-
-
-def sizes(layers: int) -> Qwen3Config:
-    return Qwen3Config(
-        vocab_size=VOCAB,
-        hidden_size=HIDDEN,
-        intermediate_size=40,
-        num_hidden_layers=layers,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-        head_dim=8,
-        max_position_embeddings=256,
-        initializer_range=0.3,
-        eos_token_id=1,
-        pad_token_id=1,
-    )
-
-
-def pair(dtype: torch.dtype = torch.float64, device: torch.device = CPU) -> DFlashSystem:
-    torch.manual_seed(0)
-    backbone = Backbone(Qwen3ForCausalLM(sizes(4)).to(device, dtype))
-    drafter = DFlashDrafter(DFlashConfig(6, 4, 28, LAYER_IDS, sizes(2)))
-    for parameter in drafter.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return DFlashSystem("tiny-dflash", backbone, frozenset({1}), drafter)
-
-
-SYSTEM = pair()  # the plain implementation's weights
+SYSTEM = tiny_dflash()  # the plain implementation's weights
 
 
 @pytest.fixture(scope="module")
 def system(device: torch.device) -> DFlashSystem:
-    return pair(device=device)
+    return tiny_dflash(device=device)
 
 
 def rms(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
@@ -122,9 +94,7 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(
         )
     )
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
-    for round_ in rounds:
-        if not round_.marginals.token_ids:
-            continue
+    for round_ in some(round_ for round_ in rounds if round_.marginals.token_ids):
         with torch.no_grad():
             logits = plain_draft(text[: round_.start], len(round_.marginals.token_ids))
         expected = torch.log_softmax(logits, -1)

@@ -20,9 +20,9 @@ from presto.models.nemotron import NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Round
+from tests.support.dflash import tiny_dflash
 from tests.support.doubles import tiny_gated
-from tests.test_dflash import pair
-from tests.test_nemotron import write_checkpoint
+from tests.support.nemotron import write_checkpoint
 
 
 @pytest.fixture(
@@ -32,7 +32,7 @@ def system(
     request: pytest.FixtureRequest, device: torch.device, tmp_path_factory: pytest.TempPathFactory
 ) -> TargetSystem:
     if request.param == "dflash":
-        return pair(device=device)
+        return tiny_dflash(device=device)
     if "nemotron" not in request.param:
         gated = tiny_gated(6, device=device)
         parts = gated.backbone, gated.eos_ids, gated.adapter, gated.mask_embedding

@@ -20,7 +20,7 @@ from presto.training.gpu import ADAPTER, DFLASH, Plan, report, train_all
 from presto.training.jobs import DFLASH_MASK
 from presto.training.selfgen import load_shards
 from tests.support.doubles import tiny_llama
-from tests.test_registry import write_tokenizer
+from tests.support.tokenizer import write_tokenizer
 
 VOCAB = 80
 SHARED = {

@@ -70,7 +70,8 @@ def test_nothing_measured_yet(trace: Trace) -> None:
     assert tokens_per_second(trace) == 0
     assert overhead_share(trace) == 0
     assert speedup(trace, made((1, 1.0))) is None
-    assert all(value is None for value in cumulative_speedup(trace, made((1, 1.0))))
+    assert cumulative_speedup(trace, made((1, 1.0))) == [None] * len(trace.rounds)
+    assert cumulative_pass_ratio(made((1, 1.0)), made()) == [None]
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,6 @@
 decoding.
 """
 
-import json
 import math
 from pathlib import Path
 
@@ -10,77 +9,29 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import save_file
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
-from presto.models.nemotron import (
-    LORA_FOLDER,
-    MODEL_TYPE,
-    NemotronSystem,
-    decoder_config,
-    model_key,
-)
+from presto.models.nemotron import MODEL_TYPE, NemotronSystem, decoder_config, model_key
 from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
+from tests.support.checks import some
 from tests.support.doubles import ancestor_mask
-
-VOCAB, HIDDEN, HEADS, GROUPS, DIM, LAYERS, MASK = 31, 24, 4, 2, 8, 2, 30
-ORIGINAL, FACTOR, BETA, THETA = 12, 16.0, 0.1, 10_000.0
-RANK, ALPHA = 3, 12.0
-ROPE = {
-    "rope_type": "yarn", "rope_theta": THETA, "factor": FACTOR,
-    "original_max_position_embeddings": ORIGINAL,
-    "beta_fast": 32.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
-    "llama_4_scaling_beta": BETA,
-}  # fmt: skip
-
-
-def write_checkpoint(folder: Path) -> dict[str, torch.Tensor]:
-    """A random checkpoint with the public key names and its LoRA folder; returns all tensors in
-    float64.
-    """
-    config = {
-        "model_type": MODEL_TYPE, "architectures": ["NemotronLabsDiffusionModel"],
-        "vocab_size": VOCAB,
-        "hidden_size": HIDDEN, "intermediate_size": 40, "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "num_key_value_heads": GROUPS, "head_dim": DIM, "max_position_embeddings": 192,
-        "rms_norm_eps": 1e-5,
-        "rope_parameters": ROPE, "tie_word_embeddings": False, "mask_token_id": MASK,
-        "eos_token_id": 11,
-        "pad_token_id": 11,
-    }  # fmt: skip
-    folder.mkdir(exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config))
-    torch.manual_seed(1)
-    shapes = {"encoder.embed_tokens.weight": (VOCAB, HIDDEN), "encoder.norm.weight": (HIDDEN,)}
-    shapes["diffusion_head.weight"] = (VOCAB, HIDDEN)
-    for i in range(LAYERS):
-        layer = f"encoder.layers.{i}."
-        shapes |= {
-            layer + f"{name}.weight": (HIDDEN,)
-            for name in ("input_layernorm", "post_attention_layernorm")
-        }
-        shapes |= {layer + "self_attn.q_proj.weight": (HEADS * DIM, HIDDEN)}
-        shapes |= {layer + f"self_attn.{name}_proj.weight": (GROUPS * DIM, HIDDEN) for name in "kv"}
-        shapes |= {layer + "self_attn.o_proj.weight": (HIDDEN, HEADS * DIM)}
-        shapes |= {layer + f"mlp.{name}_proj.weight": (40, HIDDEN) for name in ("gate", "up")}
-        shapes |= {layer + "mlp.down_proj.weight": (HIDDEN, 40)}
-    tensors = {
-        name: torch.randn(shape, dtype=torch.float64) * 0.35 for name, shape in shapes.items()
-    }
-    save_file(tensors, folder / "model.safetensors")
-    lora = {}
-    for i in range(LAYERS):
-        name = f"base_model.model.encoder.layers.{i}.self_attn.o_proj"
-        lora[f"{name}.lora_A.weight"] = torch.randn(RANK, HEADS * DIM) * 0.4
-        lora[f"{name}.lora_B.weight"] = torch.randn(HIDDEN, RANK) * 0.4
-    (folder / LORA_FOLDER).mkdir(exist_ok=True)
-    save_file(lora, folder / LORA_FOLDER / "adapter_model.safetensors")
-    adapter = {"peft_type": "LORA", "r": RANK, "lora_alpha": ALPHA, "target_modules": ["o_proj"]}
-    (folder / LORA_FOLDER / "adapter_config.json").write_text(json.dumps(adapter))
-    return tensors | {name: tensor.double() for name, tensor in lora.items()}
+from tests.support.nemotron import (
+    ALPHA,
+    BETA,
+    DIM,
+    FACTOR,
+    GROUPS,
+    HEADS,
+    LAYERS,
+    MASK,
+    ORIGINAL,
+    RANK,
+    THETA,
+    VOCAB,
+    write_checkpoint,
+)
 
 
 @pytest.fixture(scope="module")
@@ -186,6 +137,7 @@ def test_drafts_equal_the_plain_implementation(
     logits = plain_logits(tensors, [*prefix, *[MASK] * masks], list(range(rows)), mask, adapted)[
         length:
     ]
+    assert len(draft.marginals.token_ids) == masks
     for row, (ids, log_q) in enumerate(
         zip(draft.marginals.token_ids, draft.marginals.log_q, strict=True)
     ):
@@ -213,7 +165,7 @@ def test_verification_equals_the_plain_implementation(
         tensors, [*prefix[:-1], *tree.tokens], positions, mask, torch.zeros(rows).double()
     )
     log_p = torch.log_softmax(logits[length - 1 :], -1)
-    for node, parent in enumerate(tree.parents[1:], start=1):
+    for node, parent in some(enumerate(tree.parents[1:], start=1)):
         assert round_.log_p[node] == pytest.approx(
             float(log_p[parent, tree.tokens[node]]), abs=1e-4
         )
@@ -249,9 +201,7 @@ def test_quadratic_marginals_equal_the_plain_implementation_in_one_forward_per_r
     rounds = list(decode(quadratic, prompt, config))
     text = [*prompt, *(token for round_ in rounds for token in round_.committed)]
     assert [round_.forwards for round_ in rounds] == [2, *[1] * (len(rounds) - 1)]
-    for round_ in rounds[1:]:
-        if not round_.marginals.token_ids:
-            continue
+    for round_ in some(round_ for round_ in rounds[1:] if round_.marginals.token_ids):
         # The last accepted node stands before the bonus; its masks stand behind it, the first in
         # the bonus' place.
         known = round_.start - 1

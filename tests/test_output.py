@@ -1,8 +1,13 @@
 """Where output ends: EOS inside a path, the cap, stop strings; and what counts as committed."""
 
+from collections.abc import Iterable
+from typing import get_args
+
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.output import cut_at_stop
+from presto.models.registry import Pair, find
 from presto.records import DecodeConfig, Finish, Round
+from presto.runs.runner import trace_run
 from tests.support.doubles import Scripted
 
 EOS = 1
@@ -72,8 +77,34 @@ def test_an_exact_eos_needs_no_verification() -> None:
     assert rounds[0].tree.tokens == (EOS,)
 
 
-def test_every_finish_is_named() -> None:
-    assert set(Finish.__args__) >= {"eos", "stop", "length"}
+class Letters:
+    """A tokenizer whose tokens are characters."""
+
+    def encode_chat(self, prompt: str, **_: object) -> tuple[int, ...]:
+        return tuple(ord(letter) - 64 for letter in prompt)
+
+    def piece(self, token: int) -> bytes:
+        return bytes([64 + token])
+
+    def labels(self, tokens: Iterable[int]) -> dict[int, str]:
+        return {token: chr(64 + token) for token in tokens}
+
+
+def test_runs_end_in_every_way_that_a_record_can_name() -> None:
+    script = [20, 21, 22, EOS]
+    system = Scripted(following(script), agreeing(script))
+    pair = Pair(find("smollm2-gated"), system, Letters(), None)
+
+    def finishes(**settings: object) -> list[Finish]:
+        return [trace.finish for trace in trace_run(pair, "I", "linear", DecodeConfig(**settings))]
+
+    ends = {
+        "eos": finishes()[-1],
+        "stop": finishes(stop=("U",))[-1],
+        "length": finishes(max_new_tokens=2)[-1],
+        "stopped": finishes()[0],  # what is left of a run that is closed early
+    }
+    assert ends == {name: name for name in get_args(Finish)}
 
 
 def test_tokens_of_a_round_cover_all_it_shows() -> None:

@@ -10,9 +10,8 @@ import pytest
 
 import app
 from presto.records import DecodeConfig, save
-from tests.e2e import serve
-from tests.support import synthetic
-from tests.test_viz_bench import RESULT
+from tests.support import serve, synthetic
+from tests.support.results import RESULT
 from ui import bench, compare, live
 from ui.controls import values_of
 from viz.lanes import SideBySide, differences, side_by_side

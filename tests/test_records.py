@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
 
@@ -144,5 +145,7 @@ def test_a_recording_is_about_one_prompt(trace: Trace) -> None:
         Recording("title", "", (trace, other))
 
 
-def test_records_are_plain_data() -> None:
-    assert Choice(3).top_ids == ()
+def test_records_cannot_be_changed() -> None:
+    choice = Choice(3)
+    with pytest.raises(FrozenInstanceError):
+        choice.token = 4  # type: ignore[misc]

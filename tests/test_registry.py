@@ -10,8 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramTable
@@ -21,24 +20,8 @@ from presto.models.dflash import DFlashConfig, DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
 from presto.records import DecodeConfig
 from presto.runs.runner import finished
-from tests.test_nemotron import write_checkpoint
-
-WORDS, TEMPLATE = (
-    ("<pad>", "<end>", *"abcdefghijklmnopqrstuvwxyz"),
-    "{% for m in messages %}{{ m.content }}{% endfor %}",
-)
-
-
-def write_tokenizer(folder: Path) -> None:
-    backend = Tokenizer(
-        models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<pad>")
-    )
-    backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=backend, eos_token="<end>", pad_token="<pad>"
-    )
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder)
+from tests.support.nemotron import write_checkpoint
+from tests.support.tokenizer import write_tokenizer
 
 
 @pytest.fixture(scope="module")

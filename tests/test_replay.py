@@ -10,6 +10,7 @@ from presto.decoding.loop import decode
 from presto.kernels.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals
 from presto.runs.replay import counterfactual, follow_text, oracle_length
+from tests.support.checks import some
 from tests.support.doubles import tiny_gated
 
 SYSTEM = tiny_gated(5)
@@ -24,7 +25,7 @@ def test_a_runs_own_rounds_replay_to_their_own_acceptance(scorer: str, temperatu
     )
     rounds = list(decode(SYSTEM, PROMPT, config))
     text = [*PROMPT, *(token for round_ in rounds for token in round_.committed)]
-    for round_ in rounds[:-1]:
+    for round_ in some(rounds[:-1]):
         root = round_.start if round_.exact is not None else round_.start - 1
         seen = NgramModel(SYSTEM.vocab)
         seen.extend(text[: root + 1])

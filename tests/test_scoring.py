@@ -46,36 +46,38 @@ def test_plain_scores_are_the_formula(pair_marginals, pair, context, scorer, lam
         assert increments[node] == pytest.approx(expected, abs=2e-5)
 
 
-@given(marginals(2, full=True), ngrams(), contexts)
+@given(marginals(2, least_depth=2, full=True), ngrams(), contexts)
 def test_mixture_averages_back_to_the_marginal(pair_marginals, pair, context) -> None:
     """Σ_b q_1(b)·q_2(t)·ρ(t | b) = q_2(t) at λ = 1 when the candidates are the whole vocabulary."""
     config = DecodeConfig(scorer="mixture", normalised=False, lam=1.0, **EVERYTHING)
     tree, _ = build_tree(pair_marginals, context, pair[0], config)
-    for level in range(2, len(pair_marginals.token_ids) + 1):
-        for rank, log_q in enumerate(pair_marginals.log_q[level - 1]):
-            nodes = [
-                i for i, d in enumerate(depths(tree.parents)) if d == level and tree.rank[i] == rank
-            ]
-            assert sum(math.exp(tree.aligned[i]) for i in nodes) == pytest.approx(
-                math.exp(log_q), rel=1e-3
-            )
+    depth = depths(tree.parents)
+    for rank, log_q in enumerate(pair_marginals.log_q[1]):
+        nodes = [i for i, d in enumerate(depth) if d == 2 and tree.rank[i] == rank]
+        assert len(nodes) == VOCAB
+        averaged = sum(math.exp(tree.aligned[i]) for i in nodes)
+        assert averaged == pytest.approx(math.exp(log_q), rel=1e-3)
 
 
-@given(
-    marginals(2),
-    ngrams(),
-    contexts,
-    st.sampled_from(["blind", "product", "pmi", "mixture", "dart"]),
-)
-def test_the_first_level_is_blind_where_it_must_be(pair_marginals, pair, context, scorer) -> None:
-    for correct_first in (False, True):
-        config = DecodeConfig(scorer=scorer, correct_first=correct_first, **EVERYTHING)
-        tree, _ = build_tree(pair_marginals, context, pair[0], config)
-        first = [i for i, parent in enumerate(tree.parents) if parent == 0]
-        if not correct_first or scorer in ("blind", "mixture", "dart"):
-            assert all(tree.log_rho[i] == 0 for i in first)
-        if not correct_first and scorer != "dart":
-            assert all(tree.aligned[i] == tree.blind[i] for i in first)
+@given(marginals(2), ngrams(), contexts, SCORERS, st.booleans())
+def test_the_first_level_is_corrected_where_asked_and_where_that_means_something(
+    pair_marginals, pair, context, scorer, correct_first
+) -> None:
+    model, plain = pair
+    config = DecodeConfig(
+        scorer=scorer, correct_first=correct_first, order=plain.order, **EVERYTHING
+    )
+    tree, _ = build_tree(pair_marginals, context, model, config)
+    first = [i for i, parent in enumerate(tree.parents) if parent == 0]
+    assert {tree.tokens[i] for i in first} == set(pair_marginals.token_ids[0])
+    corrected = correct_first and scorer in ("product", "pmi")
+    for node in first:
+        rho = plain.probability(context, tree.tokens[node]) if corrected else 1.0
+        if corrected and scorer == "pmi":
+            rho /= plain.probability((), tree.tokens[node])
+        assert tree.log_rho[node] == pytest.approx(math.log(rho), abs=1e-5)
+    if not corrected:
+        assert [tree.aligned[i] for i in first] == [tree.blind[i] for i in first]
 
 
 def test_pmi_lifts_what_the_prefix_makes_likely() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.build import build_tree, warm_up
+from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
@@ -182,7 +182,3 @@ def test_tokens_outside_the_vocabulary_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         build_tree(Marginals(((token,),), ((0.0,),)), context, NgramModel(5), DecodeConfig())
-
-
-def test_warm_up_compiles_everything() -> None:
-    warm_up()

@@ -16,7 +16,7 @@ from presto.records import DecodeConfig, Trace
 from presto.records import settings as config_settings
 from presto.runs import runner as runs
 from tests.support import synthetic
-from tests.test_app import in_a_loop
+from tests.support.event_loop import in_a_loop
 from ui import api, limits, live, serving, words
 from ui.compare import FIRST, check_lanes
 from ui.controls import FIELDS, settings_controls, values_of

@@ -17,6 +17,7 @@ from presto.training.blocks import Batch, block_mask, draw_batch
 from presto.training.dflash import DFlashRecipe, DFlashTrainer, layer_ids
 from presto.training.selfgen import Document, load_shards, save_shard
 from presto.training.trainer import Trainer
+from tests.support.checks import some
 from tests.support.doubles import tiny_llama
 
 VOCAB = 23
@@ -58,6 +59,7 @@ def test_training_computes_the_marginals_that_inference_drafts() -> None:
     for block, anchor in enumerate(anchors[0].tolist()):
         prefix = tuple(tokens[0, : anchor + 1].tolist())
         marginals = system.start(prefix, 64).draft(prefix[-1], masks, top_k=VOCAB).marginals
+        assert len(marginals.token_ids) == masks
         for row, (ids, log_q) in enumerate(zip(marginals.token_ids, marginals.log_q, strict=True)):
             expected = torch.log_softmax(logits[block, row], -1)[list(ids)]
             torch.testing.assert_close(torch.tensor(log_q), expected, atol=2e-5, rtol=0)
@@ -88,6 +90,7 @@ def test_labels_belong_to_the_token_after_the_mask() -> None:
             if inside:
                 label = document.label_ids[predicted - document.answer_start]
                 assert batch.label_ids[0, block, j].tolist() == label.tolist()
+    assert set(batch.known.flatten().tolist()) == {True, False}  # both cases were drawn
 
 
 def test_only_adapter_and_mask_embedding_learn() -> None:
@@ -137,7 +140,7 @@ def test_the_adapter_folder_round_trips_in_pefts_layout(tmp_path: Path) -> None:
     save_draft_adapter(tmp_path, training.adapter, training.mask_embedding, "base")
     other = tiny_llama(0, VOCAB, torch.float32)
     system = GatedSystem.load("t", other, frozenset({1}), tmp_path)
-    for key, parameter in training.adapter.up.items():
+    for key, parameter in some(training.adapter.up.items()):
         torch.testing.assert_close(system.adapter.up[key], parameter.data, atol=1e-3, rtol=1e-2)
     assert (tmp_path / CONFIG_FILE).exists()
     warm = AdapterTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), RECIPE, init=tmp_path)
@@ -188,6 +191,7 @@ def test_dflash_training_computes_the_marginals_that_inference_drafts() -> None:
         for block, anchor in enumerate(batch.anchors[text].tolist()):
             prefix = tuple(document.tokens[: anchor + 1].tolist())
             marginals = system.start(prefix, 64).draft(prefix[-1], 4, top_k=VOCAB).marginals
+            assert len(marginals.token_ids) == 4
             for row, (ids, log_q) in enumerate(
                 zip(marginals.token_ids, marginals.log_q, strict=True)
             ):
@@ -205,6 +209,7 @@ def test_a_dflash_mask_learns_the_token_at_its_own_place() -> None:
             if place < len(document.tokens):
                 label = document.label_ids[place - document.answer_start]
                 assert batch.label_ids[0, block, j].tolist() == label.tolist()
+    assert set(batch.known.flatten().tolist()) == {True, False}  # both cases were drawn
 
 
 def test_the_dflash_drafter_learns_and_the_target_does_not(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from presto.decoding.loop import Run
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.target import TargetSession, TargetSystem
 from presto.records import DecodeConfig, Tree
+from tests.support.dflash import tiny_dflash
 from tests.support.doubles import tiny_gated
-from tests.test_dflash import pair
 
-GATED = tiny_gated(6)
+DFLASH, GATED = tiny_dflash(), tiny_gated(6)
 QUADRATIC = QuadraticGatedSystem(
     "q", GATED.backbone, GATED.eos_ids, GATED.adapter, GATED.mask_embedding
 )
@@ -53,7 +53,7 @@ def copies(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counts
 
 
-@pytest.mark.parametrize(("system", "scalars"), [(pair(), 0), (GATED, EXACT_READS), (QUADRATIC, 0)])
+@pytest.mark.parametrize(("system", "scalars"), [(DFLASH, 0), (GATED, EXACT_READS), (QUADRATIC, 0)])
 def test_draft_and_decision_leave_the_device_once_each(
     system: TargetSystem, scalars: int, copies: Counter[str]
 ) -> None:
@@ -68,7 +68,7 @@ def test_draft_and_decision_leave_the_device_once_each(
     assert reads.count == scalars
 
 
-@pytest.mark.parametrize("system", [pair(), GATED, QUADRATIC])
+@pytest.mark.parametrize("system", [DFLASH, GATED, QUADRATIC])
 def test_the_tree_enters_the_device_once(system: TargetSystem, copies: Counter[str]) -> None:
     session: TargetSession = system.start((3, 9, 4), 64)  # type: ignore[attr-defined]
     session.draft(4, 3, 4)  # type: ignore[attr-defined]

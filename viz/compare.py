@@ -252,7 +252,7 @@ def _text_check(trace: Trace, reference: Trace) -> tuple[bool, int | None, float
         short = trace if len(ours) < len(theirs) else reference
         if len(ours) == len(theirs):
             return True, None, None, "identical to the autoregressive text"
-        if short.finish in ("stopped", "length", "context"):
+        if short.finish in ("stopped", "length"):
             return True, None, None, f"identical as far as both go ({common} tokens)"
         place = common
     # An autoregressive round decides one token: its margin is that of this very position.

@@ -26,7 +26,6 @@ ENDS: dict[Finish, str] = {
     "eos": "the model ended its answer",
     "stop": "a stop string was reached",
     "length": "the token cap was reached",
-    "context": "the context is full",
     "stopped": "stopped",
 }
 

@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 from presto.records.config import STRICT, DecodeConfig
 
 Method = Literal["ar", "linear", "blind", "presto"]
-Finish = Literal["eos", "stop", "length", "context", "stopped"]
+Finish = Literal["eos", "stop", "length", "stopped"]
 Verdict = Literal["root", "accepted", "rejected", "beyond"]
 Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
 TokenId = Annotated[int, Field(ge=0)]

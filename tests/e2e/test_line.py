@@ -8,8 +8,8 @@ from gradio_client import Client
 from gradio_client.utils import QueueError, Status
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import SERVE, served, until
-from tests.e2e.test_live import run
+from tests.support.browser import run, until
+from tests.support.server import SERVE, served
 
 pytestmark = pytest.mark.browser
 WAITING = 3

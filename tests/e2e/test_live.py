@@ -12,17 +12,12 @@ from gradio_client.exceptions import AppError
 from gradio_client.utils import Status
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import until
+from tests.support.browser import run, until
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
 Release = Callable[[], None]
 HELD = "round 4 / 4"  # what a live run shows while it waits (the recorded run has 6 rounds)
-
-
-def run(page: Page, prompt: str) -> None:
-    page.get_by_label("Prompt", exact=True).fill(prompt)
-    page.get_by_role("button", name="Run", exact=True).click()
 
 
 def settled(page: Page) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import synthetic
-from tests.test_viz_bench import RESULT
+from tests.support.results import RESULT
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]

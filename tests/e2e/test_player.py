@@ -11,8 +11,8 @@ from playwright.sync_api import Page, Route, expect
 
 from presto.records import Trace
 from presto.records.tree import verdicts
-from tests.e2e.conftest import first_tree, rest
 from tests.support import synthetic
+from tests.support.browser import first_tree, rest
 from viz.nodes import round_sentence
 
 pytestmark = pytest.mark.browser

@@ -17,8 +17,9 @@ from pathlib import Path
 from playwright.sync_api import Page, sync_playwright
 
 from presto.records import save
-from tests.e2e.conftest import FLAGS, SERVE, rest, served
 from tests.support import synthetic
+from tests.support.browser import FLAGS, rest
+from tests.support.server import SERVE, served
 
 SIZES = (32, 256, 512)
 VISITS, ROUNDS = 8, 24

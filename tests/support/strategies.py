@@ -19,13 +19,17 @@ corpora = st.lists(texts, max_size=3)
 
 @st.composite
 def marginals(
-    draw: st.DrawFn, most_depth: int = 4, least_width: int = 1, full: bool = False
+    draw: st.DrawFn,
+    most_depth: int = 4,
+    least_depth: int = 1,
+    least_width: int = 1,
+    full: bool = False,
 ) -> Marginals:
     """Distinct tokens per position, likeliest first; coarse weights, so that ties are common.
     ``full``: mass 1.
     """
     depth, width = (
-        draw(st.integers(1, most_depth)),
+        draw(st.integers(least_depth, most_depth)),
         VOCAB if full else draw(st.integers(least_width, VOCAB)),
     )
     ids, log_q = [], []

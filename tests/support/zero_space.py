@@ -21,7 +21,7 @@ import spaces  # noqa: E402, F401
 
 del sys.modules["torch"]
 from presto.records import DecodeConfig, Trace  # noqa: E402
-from tests.e2e import serve  # noqa: E402
+from tests.support import serve  # noqa: E402
 from ui.lanes import Lane  # noqa: E402
 
 
