@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -12,17 +13,17 @@ from presto.kernels.counts import check_tokens
 from presto.kernels.ngram import NgramModel
 from presto.kernels.rows import (
     BASELINES,
-    NGRAM,
-    NO_RHO,
-    ONE,
+    NOTHING,
     PER_NAT,
-    TABLE,
     Problem,
     Rows,
     Rule,
+    blind_rows,
     compute_row,
-    empty_rows,
+    known_row,
+    ngram_rows,
     problem_of,
+    table_rows,
 )
 from presto.kernels.search import ALIGNED, BLIND, DEPTH, LOG_RHO, PARENT, RANK
 from presto.records import DecodeConfig, Marginals, Tree
@@ -30,7 +31,7 @@ from presto.registry import checked
 from presto.scorers import SCORERS, Drafted, NgramRatio, Scorer
 from presto.searches import SEARCHES, Search
 
-NO_TABLE = np.zeros((0, 0, 0), np.int64)
+DEEPEST = 31  # drafted positions
 LIMIT = 1e4  # nats: a larger correction is cut, as in records
 
 
@@ -95,7 +96,7 @@ def _grow(task: Task) -> tuple[Tree, float]:
         return _in_python(task)
     began = time.perf_counter()
     problem = _problem(task)
-    rows = empty_rows(problem, task.search.rows(task.config))
+    rows = _rows(task, problem)
     prepared = time.perf_counter() - began
     nodes = task.search.compiled(problem, rows, task.config, len(task.context))
     return _tree(problem, nodes), prepared + float(rows.spent[0])
@@ -111,22 +112,28 @@ def _problem(task: Task) -> Problem:
 
 def _rule(task: Task) -> Rule:
     scorer, config = task.scorer, task.config
-    ratio, table, source = scorer.log_rho, NO_TABLE, NO_RHO
-    if isinstance(ratio, NgramRatio):
-        source = NGRAM
-    elif scorer.reads == "pair":
-        source, table = TABLE, _pair_table(task)
-    depths = range(1, config.draft_length + 1)
-    weights = np.array([scorer.weights(depth, config.lam) for depth in depths])
+    ratio, depth = scorer.log_rho, len(task.marginals.token_ids)
     return Rule(
-        source=source,
-        over=BASELINES[ratio.over] if isinstance(ratio, NgramRatio) else ONE,
-        table=table,
-        on_q=np.ascontiguousarray(weights[:, 0]),
-        on_rho=np.ascontiguousarray(weights[:, 1]),
+        weights=_weights(scorer, config.lam)[: min(depth, config.draft_length)],
         correct_first=config.correct_first and scorer.corrects_first,
         normalised=config.normalised,
+        over=BASELINES[ratio.over] if isinstance(ratio, NgramRatio) else NOTHING,
     )
+
+
+@lru_cache(maxsize=64)
+def _weights(scorer: Scorer, lam: float) -> np.ndarray:
+    """The weights of log q and log ρ at every depth there may be."""
+    return np.array([scorer.weights(depth, lam) for depth in range(1, DEEPEST + 1)])
+
+
+def _rows(task: Task, problem: Problem) -> Rows:
+    """The scores: computed as the search asks for them, or all at once where they are a table."""
+    if task.scorer.reads == "ngram":
+        return ngram_rows(problem, task.search.rows(task.config))
+    if task.scorer.reads == "pair":
+        return table_rows(problem, _pair_table(task))
+    return blind_rows(problem)
 
 
 def _drafted(task: Task) -> Drafted:
@@ -207,11 +214,13 @@ def _path_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
 def _compiled_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
     """Rows of any other scorer, from the store that the compiled searches read."""
     problem = _problem(task)
-    rows: Rows = empty_rows(problem, task.search.rows(task.config))
+    rows = _rows(task, problem)
 
     def row(node: plain.Node) -> plain.Row:
         grand, parent = (0, 0, *node.ranks)[-2:]
-        index = compute_row(problem, rows, node.depth, grand, parent)
+        index = known_row(rows, node.depth, grand, parent)
+        if index < 0:
+            index = compute_row(problem, rows, node.depth, grand, parent)
         return plain.Row(rows.log_rho[index].tolist(), rows.increment[index].tolist())
 
     return row

@@ -70,7 +70,7 @@ def dart_weights(depth: int, lam: float) -> tuple[float, float]:
     return depth**-0.7 * 0.9 ** (depth - 1), depth**-0.7 * 0.5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scorer:
     """A scorer, for everything that lists, explains or runs one.
 

@@ -24,7 +24,7 @@ Plain = Callable[
 ]  # (space, **own settings) → nodes, the root not among them
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Search:
     """A search, for everything that lists, explains or runs one.
 

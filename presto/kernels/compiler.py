@@ -45,6 +45,15 @@ def kernel(function: F) -> F:
     return compiled
 
 
+def inlined(function: F) -> F:
+    """The same for a small function of inner loops: compiled into its callers.
+
+    A call hands over every array of its arguments, which costs more than such a function does.
+    """
+    compiled: F = numba.njit(cache=True, inline="always")(function)
+    return compiled
+
+
 _MONOTONIC = getattr(time, "CLOCK_MONOTONIC", 0)
 _POSIX = sys.platform != "win32"
 _clock_gettime: Any = types.ExternalFunction(

@@ -5,7 +5,7 @@ exact, ties are ties, and a recorded tree is reproduced to the last digit.
 
 Under an n-gram model the scores of a node's children depend on the node's last tokens only, so a
 *row* (one value per candidate) is computed on first use and kept for every other node that ends in
-the same tokens. Under a pairwise scorer rows are read from its table.
+the same tokens. A pairwise scorer's rows are all there from the beginning.
 """
 
 import math
@@ -14,26 +14,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from presto.kernels.compiler import kernel, seconds
+from presto.kernels.compiler import inlined, kernel, seconds
 from presto.kernels.counts import Counts, bigrams, check_tokens, has_trigrams, trigrams, unigrams
 from presto.records import Marginals
 
 PER_NAT = 100_000  # units in a nat
-NO_RHO, NGRAM, TABLE = range(3)  # where ρ comes from
-ONE, UNIGRAM, IMPLIED = range(3)  # what an n-gram probability is divided by
+# What an n-gram probability is divided by; NOTHING: there is no n-gram probability.
+NOTHING, ONE, UNIGRAM, IMPLIED = range(4)
 BASELINES = {"one": ONE, "unigram": UNIGRAM, "implied": IMPLIED}
 
 
-class Rule(NamedTuple):
-    """How a round is scored: s = on_q·log q + on_rho·log ρ."""
+ON_Q, ON_RHO, LOG_MASS = range(3)  # columns of Problem.levels
 
-    source: int  # of ρ: NO_RHO, NGRAM or TABLE
-    over: int  # NGRAM only: ONE, UNIGRAM or IMPLIED
-    table: np.ndarray  # TABLE only: [D, K of the parent, K] log ρ in units
-    on_q: np.ndarray  # [D]
-    on_rho: np.ndarray  # [D]
+
+class Rule(NamedTuple):
+    """How a round is scored: s = a·log q + b·log ρ."""
+
+    weights: np.ndarray  # [D, 2]: a and b by depth
     correct_first: bool  # whether ρ counts on the first level
     normalised: bool
+    over: int = NOTHING
 
 
 class Problem(NamedTuple):
@@ -44,13 +44,15 @@ class Problem(NamedTuple):
     anchor: int
     tokens: np.ndarray  # [D, K]
     log_q: np.ndarray  # [D, K] in units
-    log_mass: np.ndarray  # [D] log Σ_K q, in units
-    unigram: np.ndarray  # [D, K] p(t)
-    rule: Rule
+    unigram: np.ndarray  # [D, K] p(t) for an n-gram scorer
+    levels: np.ndarray  # [D, 3] the weights of log q and log ρ, and log Σ_K q in units
+    correct_first: bool
+    normalised: bool
+    over: int
 
 
 class Rows(NamedTuple):
-    """Score rows computed so far, R at most; NaN and -1 stand for what was not computed yet."""
+    """Score rows there are so far, R at most; NaN and -1 stand for what was not computed yet."""
 
     place: np.ndarray  # [D, K + 1, K] row of (depth, rank of the last token but one, of the last)
     increment: np.ndarray  # [R, K] in units: what the child adds to its path's aligned score
@@ -63,14 +65,22 @@ class Rows(NamedTuple):
 
 
 def problem_of(
-    marginals: Marginals, context: Sequence[int], counts: Counts, shape: tuple[int, int], rule: Rule
+    marginals: Marginals,
+    context: Sequence[int],
+    counts: Counts,
+    shape: tuple[int, int],
+    rule: Rule,
 ) -> Problem:
-    """The round's arrays: at most ``shape`` positions and candidates of the marginals."""
+    """The round's arrays: at most ``shape`` positions and candidates of the marginals.
+
+    Every array more costs time at each call of a kernel: hence few, and no nesting.
+    """
     depth, width = shape
     tokens = check_tokens(marginals.token_ids, counts.vocab)[:depth, :width]
     log_q = np.array(marginals.log_q, np.float64)[:depth, :width]
-    unigram = np.empty(tokens.shape)
-    unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
+    unigram = np.empty(tokens.shape if rule.over != NOTHING else (0, 0))
+    if unigram.size:
+        unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
     before, anchor = (-1, *check_tokens(context[-2:], counts.vocab).tolist())[-2:]
     return Problem(
         counts=counts,
@@ -78,16 +88,18 @@ def problem_of(
         anchor=anchor,
         tokens=np.ascontiguousarray(tokens),
         log_q=np.rint(log_q * PER_NAT).astype(np.int64),
-        log_mass=np.logaddexp.reduce(log_q, axis=1) * PER_NAT,
         unigram=unigram,
-        rule=rule,
+        levels=np.column_stack([rule.weights, np.logaddexp.reduce(log_q, axis=1) * PER_NAT]),
+        correct_first=rule.correct_first,
+        normalised=rule.normalised,
+        over=rule.over,
     )
 
 
-def empty_rows(problem: Problem, most: int) -> Rows:
-    """Room for ``most`` rows; a search that opens more is an error (``compute_row``)."""
+def ngram_rows(problem: Problem, most: int) -> Rows:
+    """Room for ``most`` rows of an n-gram scorer; a search that opens more is an error."""
     depth, width = problem.tokens.shape
-    implied = (depth, width, width) if problem.rule.over == IMPLIED else (0, 0, 0)
+    implied = (depth, width, width) if problem.over == IMPLIED else (0, 0, 0)
     return Rows(
         place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
@@ -98,6 +110,49 @@ def empty_rows(problem: Problem, most: int) -> Rows:
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),
     )
+
+
+def blind_rows(problem: Problem) -> Rows:
+    """All rows of the marginals alone: one for each depth."""
+    depth, width = problem.log_q.shape
+    return _whole(problem.log_q, np.zeros((depth, width), np.int64), depth)
+
+
+def table_rows(problem: Problem, log_rho: np.ndarray) -> Rows:
+    """All rows of a pairwise scorer, from its log ρ ``[D, K of the parent, K]`` in units."""
+    depth, _, width = log_rho.shape
+    if not problem.correct_first:
+        log_rho = np.concatenate([np.zeros_like(log_rho[:1]), log_rho[1:]])
+    increments = _table_increments(problem, log_rho)
+    return _whole(increments.reshape(-1, width), log_rho.reshape(-1, width), depth)
+
+
+def _whole(increments: np.ndarray, log_rho: np.ndarray, depth: int) -> Rows:
+    """Rows ``[D · P, K]`` that are all there: P is K, or 1 where the parent does not matter."""
+    count, width = increments.shape
+    place = np.arange(count, dtype=np.int32).reshape(depth, 1, -1)
+    nothing = np.empty((0, 0, 0))
+    return Rows(
+        place=np.broadcast_to(place, (depth, width + 1, width)).copy(),
+        increment=increments,
+        log_rho=log_rho,
+        bigram=nothing,
+        implied=nothing,
+        used=np.full(1, count),
+        spent=np.zeros(1),
+        clock=np.zeros(2, np.int64),
+    )
+
+
+def _table_increments(problem: Problem, log_rho: np.ndarray) -> np.ndarray:
+    """``_increments`` of all rows at once, ``[D, P, K]``."""
+    on_q, on_rho, log_mass = problem.levels.T[:, :, None, None]
+    scores = on_q * problem.log_q[:, None, :] + on_rho * log_rho
+    if problem.normalised:
+        total = np.logaddexp.reduce(scores / PER_NAT, axis=2, keepdims=True) * PER_NAT
+        scores = scores + (log_mass - total)
+    result: np.ndarray = np.rint(scores).astype(np.int64)
+    return result
 
 
 @kernel
@@ -170,17 +225,14 @@ def _log_rho(
     unigram  log p(t|c) / p(t)    the pointwise mutual information of t and c
     implied  log p(t|c) / Σ_b q_{d-1}(b)·p(t | first, b)
     """
-    out[:] = 0
-    if problem.rule.source == NO_RHO or (depth == 0 and not problem.rule.correct_first):
-        return
-    if problem.rule.source == TABLE:
-        out[:] = problem.rule.table[depth, parent]
+    if depth == 0 and not problem.correct_first:
+        out[:] = 0
         return
     first, last = _context(problem, depth, grand, parent)
     given = _given(problem, rows, depth, first, last, parent)
-    if problem.rule.over == UNIGRAM:
+    if problem.over == UNIGRAM:
         given /= problem.unigram[depth]
-    elif problem.rule.over == IMPLIED:
+    elif problem.over == IMPLIED:
         given /= _implied(problem, rows, depth, grand, first)
     for rank in range(out.size):
         out[rank] = round(math.log(given[rank]) * PER_NAT)
@@ -194,46 +246,32 @@ def _increments(problem: Problem, depth: int, log_rho: np.ndarray, out: np.ndarr
     normalised: s - log Σ_K exp s + log Σ_K q_d, so that the candidates keep the drafter's mass
     """
     scores = np.empty(out.size)
+    on_q, on_rho = problem.levels[depth, ON_Q], problem.levels[depth, ON_RHO]
     for rank in range(out.size):
-        on_q, on_rho = problem.rule.on_q[depth], problem.rule.on_rho[depth]
         scores[rank] = on_q * problem.log_q[depth, rank] + on_rho * log_rho[rank]
-    shift = problem.log_mass[depth] - _log_sum(scores) if problem.rule.normalised else 0.0
+    mass = problem.levels[depth, LOG_MASS]
+    shift = mass - _log_sum(scores) if problem.normalised else 0.0
     for rank in range(out.size):
         out[rank] = round(scores[rank] + shift)
 
 
-@kernel
-def _relevant(problem: Problem, grand: int, parent: int) -> tuple[int, int]:
-    """The ranks that the children of a node depend on, 0 for those they do not."""
-    if problem.rule.source == NO_RHO:
-        return 0, 0
-    return (grand if problem.rule.source == NGRAM and problem.counts.order > 2 else 0), parent
-
-
-@kernel
-def known_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) -> int:
+@inlined
+def known_row(rows: Rows, depth: int, grand: int, parent: int) -> int:
     """The row with the children, at ``depth``, of a node of rank ``parent`` whose own parent has
-    rank ``grand``.
-
-    -1 before ``compute_row``.
+    rank ``grand``; -1 before ``compute_row``.
     """
-    grand, parent = _relevant(problem, grand, parent)
     row: int = rows.place[depth, grand, parent]
     return row
 
 
 @kernel
 def compute_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: int) -> int:
-    """Fill in the row that ``known_row`` asks for, unless it is there."""
-    row: int = known_row(problem, rows, depth, grand, parent)
-    if row >= 0:
-        return row
+    """Fill in a row that ``known_row`` does not have yet."""
     began = seconds(rows.clock)
-    grand, parent = _relevant(problem, grand, parent)
     # The last slot stands for every ``grand`` that was never seen before the parent.
     backed_off = problem.tokens.shape[1]
     first, last = _context(problem, depth, grand, parent)
-    alike = problem.rule.over != IMPLIED and not has_trigrams(problem.counts, first, last)
+    alike = problem.over != IMPLIED and not has_trigrams(problem.counts, first, last)
     row = rows.place[depth, backed_off, parent] if alike else -1
     if row < 0:
         row = int(rows.used[0])

@@ -16,7 +16,7 @@ from heapq import heapify, heappop, heappush, heapreplace
 
 import numpy as np
 
-from presto.kernels.compiler import kernel
+from presto.kernels.compiler import inlined, kernel
 from presto.kernels.rows import Problem, Rows, compute_row, known_row
 
 # Room for each part of a key: nodes, top_k and draft_length at their limits.
@@ -25,7 +25,7 @@ _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32
 PARENT, DEPTH, RANK, GRAND, LOG_RHO, BLIND, ALIGNED, PRIORITY = range(8)
 
 
-@kernel
+@inlined
 def _key(priority: int, depth: int, rank: int, parent: int) -> int:
     """Orders nodes; ``parent`` is the parent's place among all nodes, or among those of its
     depth.
@@ -33,7 +33,7 @@ def _key(priority: int, depth: int, rank: int, parent: int) -> int:
     return ((-priority * _DEPTHS + depth) * _RANKS + rank) * _ORDERS + parent
 
 
-@kernel
+@inlined
 def _parts(key: int) -> tuple[int, int, int]:
     """Depth, rank and parent of a key."""
     return key // (_ORDERS * _RANKS) % _DEPTHS, key // _ORDERS % _RANKS, key % _ORDERS
@@ -52,7 +52,7 @@ def _root(most: int) -> np.ndarray:
     return nodes
 
 
-@kernel
+@inlined
 def _place(
     problem: Problem,
     rows: Rows,
@@ -66,7 +66,7 @@ def _place(
     node]``.
     """
     depth = above[DEPTH, parent]
-    row = known_row(problem, rows, depth, above[GRAND, parent], above[RANK, parent])
+    row = known_row(rows, depth, above[GRAND, parent], above[RANK, parent])
     nodes[PARENT, node] = parent
     nodes[DEPTH, node] = depth + 1
     nodes[RANK, node] = rank
@@ -77,17 +77,27 @@ def _place(
     nodes[PRIORITY, node] = min(above[PRIORITY, parent], nodes[ALIGNED, node])
 
 
+@inlined
+def _row(problem: Problem, rows: Rows, nodes: np.ndarray, node: int) -> int:
+    """The row with the children of a node, computed if need be."""
+    depth, grand, parent = nodes[DEPTH, node], nodes[GRAND, node], nodes[RANK, node]
+    row = known_row(rows, depth, grand, parent)
+    if row < 0:
+        row = compute_row(problem, rows, depth, grand, parent)
+    return row
+
+
 @kernel
 def linear(problem: Problem, rows: Rows, ranks: np.ndarray) -> np.ndarray:
     """One path: the candidates of these ranks."""
     nodes = _root(len(ranks))
     for node in range(1, len(ranks) + 1):
-        compute_row(problem, rows, node - 1, nodes[GRAND, node - 1], nodes[RANK, node - 1])
+        _row(problem, rows, nodes, node - 1)
         _place(problem, rows, nodes, node - 1, ranks[node - 1], nodes, node)
     return nodes
 
 
-@kernel
+@inlined
 def _open(
     problem: Problem, rows: Rows, nodes: np.ndarray, node: int, budget: int, best: list[int]
 ) -> list[int]:
@@ -101,7 +111,7 @@ def _open(
     depth = nodes[DEPTH, node]
     if depth == problem.tokens.shape[0]:
         return taken
-    row = compute_row(problem, rows, depth, nodes[GRAND, node], nodes[RANK, node])
+    row = _row(problem, rows, nodes, node)
     for rank in range(problem.tokens.shape[1]):
         score = nodes[ALIGNED, node] + rows.increment[row, rank]
         key = _key(min(nodes[PRIORITY, node], score), depth + 1, rank, node)
