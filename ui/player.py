@@ -63,4 +63,4 @@ def early_scripts() -> str:
     scripts = {path.name: _address(path) for path in PLAYER.glob("*.js")}
     preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
     parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]
-    return "".join([*parts, f'<script type="module" src="{scripts["looks.js"]}"></script>'])
+    return "".join([*parts, f'<script type="module" src="{scripts["theme.js"]}"></script>'])

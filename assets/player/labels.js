@@ -96,7 +96,7 @@ function fit(label, point, taken, positions, edge) {
 
 /** Labels as one trace of their own, which costs Plotly much less than a text, mostly empty, at every node. */
 function labelTrace(traces, found) {
-  const text = { x: [], y: [], text: [], meta: [], textposition: [], color: [] }; // meta: as the sketch writes it
+  const text = { x: [], y: [], text: [], meta: [], textposition: [], color: [] }; // meta: as the preview writes it
   let font = {};
   for (const { ids, x, y, textfont } of traces) {
     font = textfont;

@@ -294,7 +294,7 @@ const SHARED = {
 /** Start the player in `element` of a gr.HTML component; `served` gives a file's address. */
 export async function mount({ element, props, select, send, watch, served, plotly, learn }) {
   const message = element.querySelector('[data-part="message"]');
-  const player = new Player({ element, props, select, send, watch, served, learn }); // the tree is sketched at once
+  const player = new Player({ element, props, select, send, watch, served, learn }); // a preview of the tree is there at once
   try {
     await loadPlotly(served(plotly));
     player.show();

@@ -1,4 +1,4 @@
-// The draft tree of the round on screen: sketched at once, then drawn by Plotly, which makes it answer to the pointer.
+// The draft tree of the round on screen: a preview at once, then drawn by Plotly, which makes it answer to the pointer.
 
 import { placeLabels } from "./labels.js";
 import { showMissing } from "./nodes.js";
@@ -15,14 +15,14 @@ import {
   topDown,
 } from "./plots.js";
 import { veil } from "./phases.js";
-import { sketch } from "./sketch.js";
+import { preview } from "./preview.js";
 
 /** Margins of the chart: the depth axis is on top, or on the left when the tree stands upright. */
 const marginOf = (narrow) =>
   narrow ? { l: 30 * textScale(), r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22 * textScale(), b: 6 };
 
 export class TreeView {
-  /** `part`: the elements cursor, tree, sketch, more and missing; `pin(node)`: what a click on a node does. */
+  /** `part`: the elements cursor, tree, preview, more and missing; `pin(node)`: what a click on a node does. */
   constructor(part, pin) {
     this.part = part;
     this.pin = pin;
@@ -30,11 +30,11 @@ export class TreeView {
     this.phase = "commit"; // of the round, up to which the tree is shown
   }
 
-  /** Sketch `round` with the nodes of `path` lit; `draw` has to follow. `head` is that of the run. */
+  /** Show a preview of `round` with the nodes of `path` lit; `draw` has to follow. `head` is that of the run. */
   show(round, head, label, path) {
     Object.assign(this, { round, head, label });
     this.compose(path);
-    this.sketch();
+    this.preview();
     this.part.tree.setAttribute("aria-label", label);
     showMissing(this.part.missing, round);
   }
@@ -73,28 +73,28 @@ export class TreeView {
   }
 
   /** Cover the chart with a still picture of the figure. */
-  sketch() {
-    this.part.sketch.hidden = false;
-    sketch(this.part.sketch, this.figure, isNarrow());
+  preview() {
+    this.part.preview.hidden = false;
+    preview(this.part.preview, this.figure, isNarrow());
   }
 
   /** Make the figure anew, for the round on screen. */
   redraw(path) {
     this.compose(path);
     if (window.Plotly) this.draw();
-    else this.sketch();
+    else this.preview();
   }
 
-  /** Let Plotly draw the tree in place of the sketch. */
+  /** Let Plotly draw the tree in place of the preview. */
   draw() {
     draw(this.part.tree, this.figure, this.label, {
       plotly_click: (event) => this.pin(Number(event.points[0].id)),
     });
-    this.part.sketch.hidden = true;
+    this.part.preview.hidden = true;
   }
 
-  get isSketched() {
-    return !this.part.sketch.hidden;
+  get isPreview() {
+    return !this.part.preview.hidden;
   }
 
   /** Light the nodes of `path`; an empty one lets go. */
@@ -102,7 +102,7 @@ export class TreeView {
     const lit = this.pathTraces(path),
       count = this.figure.data.length;
     this.figure.data.splice(count - 2, 2, ...lit);
-    if (this.isSketched) return this.sketch();
+    if (this.isPreview) return this.preview();
     const [line, ring] = lit;
     window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [
       count - 2,
@@ -120,7 +120,7 @@ export class TreeView {
   async rankBy(score, path) {
     this.by = score;
     const { round } = this;
-    if (!this.isSketched) await animateSizes(this.part.tree, round.byId, score);
+    if (!this.isPreview) await animateSizes(this.part.tree, round.byId, score);
     if (round !== this.round) return; // the reader has stepped on
     this.redraw(path);
   }

@@ -97,7 +97,7 @@ export class View {
     this.fill(round, index, speedup);
   }
 
-  /** What may come after the sketch: the charts a frame later, the table when the reader stays; "drawing" until then. */
+  /** What may come after the preview: the charts a frame later, the table when the reader stays; "drawing" until then. */
   async fill(round, index, speedup) {
     const { table } = this.part;
     this.turn += 1;

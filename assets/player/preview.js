@@ -96,7 +96,7 @@ function penOf(canvas, width, height) {
 }
 
 /** Draw lines, marks and labels of a tree's `figure` on `canvas`; `down`: its root is on top. */
-export function sketch(canvas, figure, down) {
+export function preview(canvas, figure, down) {
   const { xaxis, yaxis, margin } = figure.layout,
     width = canvas.clientWidth,
     height = canvas.clientHeight;
