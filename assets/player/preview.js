@@ -1,117 +1,91 @@
-// The same figure as a still picture on a canvas, which costs a fraction of Plotly's: shown at once at every step and
-// while Plotly loads. Nothing of it is an element, so that a step makes the browser lay out and style next to nothing.
+// A preview of the tree on a canvas, which costs a fraction of Plotly's chart: shown at once at
+// every step and while Plotly loads. Nothing of it is an element, so that a step makes the browser
+// lay out and style next to nothing.
 
-const SHAPES = {
-  circle: (r) => `M${r},0A${r},${r} 0 1,1 0,${-r}A${r},${r} 0 0,1 ${r},0Z`,
-  diamond: (r) => `M${1.3 * r},0L0,${-1.3 * r}L${-1.3 * r},0L0,${1.3 * r}Z`,
-  square: (r) => `M${r},${r}H${-r}V${-r}H${r}Z`,
-  "x-thin": (r) => `M${r},${r}L${-r},${-r}M${r},${-r}L${-r},${r}`,
-  star: (r) =>
-    `M${[...Array(10).keys()].map((i) => spoke(i, i % 2 ? r * 0.53 : r * 1.4)).join("L")}Z`,
-};
-const spoke = (i, r) => `${r * Math.sin((i * Math.PI) / 5)},${-r * Math.cos((i * Math.PI) / 5)}`;
-const DASHES = { dot: [3, 3] };
+import { dashOf, linesOf, markOf, projection, textBeside } from "./logic/geometry.js";
 
-/** A trace's lines; null breaks them. */
-function drawLine(pen, { x, y, line, opacity = 1 }, at) {
-  pen.beginPath();
-  x.forEach((value, i) => {
-    if (value === null) return;
-    if (i && x[i - 1] !== null) pen.lineTo(...at(value, y[i]));
-    else pen.moveTo(...at(value, y[i]));
-  });
-  const dash = DASHES[line.dash] ?? (line.dash?.match(/[\d.]+/g) ?? []).map(Number);
-  pen.setLineDash(dash);
-  Object.assign(pen, { strokeStyle: line.color, lineWidth: line.width, globalAlpha: opacity });
-  pen.stroke();
+/** The lines of a trace. */
+function drawLines(context, trace, toPixels) {
+  const { line, opacity = 1 } = trace;
+  context.beginPath();
+  for (const [start, ...others] of linesOf(trace)) {
+    context.moveTo(...toPixels(...start));
+    for (const point of others) context.lineTo(...toPixels(...point));
+  }
+  context.setLineDash(dashOf(line));
+  const style = { strokeStyle: line.color, lineWidth: line.width, globalAlpha: opacity };
+  Object.assign(context, style);
+  context.stroke();
 }
 
-function drawMarks(pen, { x, y, marker, opacity = 1 }, at) {
-  const isOpen = marker.symbol.endsWith("-open"),
-    shape = SHAPES[marker.symbol.replace("-open", "")] ?? SHAPES.square;
-  const paint = {
-    fillStyle: marker.color,
-    strokeStyle: marker.color,
-    lineWidth: marker.line?.width ?? 1,
-    globalAlpha: opacity,
-  };
-  Object.assign(pen, paint);
-  pen.setLineDash([]);
+/** The marks of a trace's nodes. */
+function drawMarks(context, { x, y, marker, opacity = 1 }, toPixels) {
+  const { symbol, color, size, line } = marker;
+  const style = { fillStyle: color, strokeStyle: color, lineWidth: line?.width ?? 1 };
+  Object.assign(context, style, { globalAlpha: opacity });
+  context.setLineDash([]);
   x.forEach((value, i) => {
-    const size = Array.isArray(marker.size) ? marker.size[i] : marker.size,
-      outline = new Path2D(shape(size / 2));
-    const [left, top] = at(value, y[i]);
-    pen.translate(left, top);
-    if (!isOpen) pen.fill(outline);
-    pen.stroke(outline);
-    pen.translate(-left, -top);
+    const { path, isHollow } = markOf(symbol, Array.isArray(size) ? size[i] : size);
+    const outline = new Path2D(path);
+    const [left, top] = toPixels(value, y[i]);
+    context.translate(left, top);
+    if (!isHollow) context.fill(outline);
+    context.stroke(outline);
+    context.translate(-left, -top);
   });
 }
 
-const ANCHORS = { left: "right", center: "center", right: "left" };
-const OFFSETS = { left: -6, center: 0, right: 6, top: -8, middle: 4, bottom: 16 }; // as Plotly's, in pixels
-
-/** The labels that labels.js placed, each with a rim of the paper's colour that keeps lines off it. */
-function drawLabels(pen, { x, y, meta, textposition, textfont }, at, paper) {
+/** The labels that were placed, each with a rim of the paper's colour that keeps lines off it. */
+function drawLabels(context, { x, y, meta, textposition, textfont }, toPixels, paper) {
   const rim = { strokeStyle: paper, lineWidth: 4, lineJoin: "round", globalAlpha: 1 };
-  Object.assign(pen, rim, { font: `${textfont.size}px ${textfont.family}` });
-  pen.setLineDash([]);
+  Object.assign(context, rim, { font: `${textfont.size}px ${textfont.family}` });
+  context.setLineDash([]);
   x.forEach((value, i) => {
-    const [vertical, side] = textposition[i].split(" "),
-      [left, top] = at(value, y[i]);
-    const place = [meta[i], left + OFFSETS[side], top + OFFSETS[vertical]];
-    Object.assign(pen, { textAlign: ANCHORS[side], fillStyle: textfont.color[i] });
-    pen.strokeText(...place);
-    pen.fillText(...place);
+    const { align, dx, dy } = textBeside(textposition[i]);
+    const [left, top] = toPixels(value, y[i]);
+    Object.assign(context, { textAlign: align, fillStyle: textfont.color[i] });
+    context.strokeText(meta[i], left + dx, top + dy);
+    context.fillText(meta[i], left + dx, top + dy);
   });
 }
 
 /** The depths: a number and a line across each. */
-function drawDepths(pen, { xaxis, yaxis }, at, { margin, down, family, width, height }) {
-  const axis = down ? yaxis : xaxis,
-    { tickfont } = axis;
-  const words = {
-    font: `${tickfont.size}px ${tickfont.family ?? family}`,
-    fillStyle: tickfont.color,
-    textAlign: down ? "right" : "center",
-  };
-  Object.assign(pen, words, { strokeStyle: axis.gridcolor, lineWidth: 1 });
-  pen.beginPath();
-  axis.tickvals.forEach((value, i) => {
-    const [x, y] = down ? [margin.l, at(0, value)[1]] : [at(value, 0)[0], margin.t];
-    pen.moveTo(x, y);
-    pen.lineTo(down ? width - margin.r : x, down ? y : height - margin.b);
-    pen.fillText(axis.ticktext[i], down ? x - 4 : x, down ? y + 4 : y - 5);
+function drawDepths(context, { xaxis, yaxis, margin }, toPixels, { isUpright, family, size }) {
+  const { tickfont, tickvals, ticktext, gridcolor } = isUpright ? yaxis : xaxis;
+  const font = `${tickfont.size}px ${tickfont.family ?? family}`;
+  Object.assign(context, { font, fillStyle: tickfont.color, strokeStyle: gridcolor });
+  Object.assign(context, { textAlign: isUpright ? "right" : "center", lineWidth: 1 });
+  context.beginPath();
+  tickvals.forEach((value, i) => {
+    const [x, y] = isUpright
+      ? [margin.l, toPixels(0, value)[1]]
+      : [toPixels(value, 0)[0], margin.t];
+    context.moveTo(x, y);
+    context.lineTo(isUpright ? size.width - margin.r : x, isUpright ? y : size.height - margin.b);
+    context.fillText(ticktext[i], isUpright ? x - 4 : x, isUpright ? y + 4 : y - 5);
   });
-  pen.stroke();
+  context.stroke();
 }
 
-/** A clean pen for the whole of `canvas`, in CSS pixels. */
-function penOf(canvas, width, height) {
+/** The context of an empty `canvas`, in CSS pixels. */
+function contextOf(canvas, { width, height }) {
   const scale = window.devicePixelRatio;
   Object.assign(canvas, { width: width * scale, height: height * scale });
-  const pen = canvas.getContext("2d");
-  pen.scale(scale, scale);
-  return pen;
+  const context = canvas.getContext("2d");
+  context.scale(scale, scale);
+  return context;
 }
 
-/** Draw lines, marks and labels of a tree's `figure` on `canvas`; `down`: its root is on top. */
-export function preview(canvas, figure, down) {
-  const { xaxis, yaxis, margin } = figure.layout,
-    width = canvas.clientWidth,
-    height = canvas.clientHeight;
+/** Draw lines, marks and labels of a tree's `figure`; `isUpright`: its root is on top. */
+export function drawPreview(canvas, figure, isUpright) {
+  const size = { width: canvas.clientWidth, height: canvas.clientHeight };
   const { fontFamily: family, backgroundColor: paper } = getComputedStyle(canvas);
-  const place = (value, [low, high], from, to) =>
-    from + ((value - low) / (high - low)) * (to - from);
-  const at = (x, y) => [
-    place(x, xaxis.range, margin.l, width - margin.r),
-    place(y, yaxis.range, height - margin.b, margin.t),
-  ];
-  const pen = penOf(canvas, width, height);
-  drawDepths(pen, figure.layout, at, { margin, down, family, width, height });
+  const toPixels = projection(figure.layout, size, figure.layout.margin);
+  const context = contextOf(canvas, size);
+  drawDepths(context, figure.layout, toPixels, { isUpright, family, size });
   for (const trace of figure.data) {
-    if (trace.mode.includes("lines")) drawLine(pen, trace, at);
-    if (trace.marker?.symbol) drawMarks(pen, trace, at);
-    if (trace.meta) drawLabels(pen, trace, at, paper);
+    if (trace.mode.includes("lines")) drawLines(context, trace, toPixels);
+    if (trace.marker?.symbol) drawMarks(context, trace, toPixels);
+    if (trace.meta) drawLabels(context, trace, toPixels, paper);
   }
 }
