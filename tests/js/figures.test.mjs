@@ -22,7 +22,11 @@ const themedFigure = () => ({
       name: "#111111",
     },
   ],
-  layout: { font: { size: 12, color: "#111111" }, xaxis: { gridcolor: "#111111" } },
+  layout: {
+    font: { size: 12, color: "#111111" },
+    xaxis: { gridcolor: "#111111", tickfont: { color: "#222222" } },
+    shapes: [{ line: { dash: "dot" } }],
+  },
 });
 
 test("colours turn dark, and nothing else", () => {
@@ -47,6 +51,8 @@ test("letters and lines grow by the scale, in a copy", () => {
     [layout.font.size, data[0].textfont.size, data[0].marker.line.width],
     [18, 15, 3],
   );
+  assert.deepEqual(layout.xaxis, figure.layout.xaxis);
+  assert.deepEqual(layout.shapes, figure.layout.shapes);
   assert.deepEqual(figure, themedFigure());
   assert.deepEqual(inTheme(figure, null, 1), figure);
 });
@@ -124,6 +130,18 @@ test("root and bonus, which have no rank, keep their size", () => {
   assert.deepEqual(figure.data[0].marker, { size: 11 });
   assert.equal(figure.data[1].marker, undefined);
   assert.deepEqual(figure.data[2].marker, { size: [14], opacity: 1 });
+});
+
+test("a trace is sized only when all its nodes have a rank", () => {
+  const all = byId([
+    { node: 0, aligned_rank: null },
+    { node: 1, aligned_rank: 1 },
+    { node: 2, aligned_rank: 2 },
+  ]);
+  assert.equal(sizesByRank({ ids: ["0", "1"] }, all, "aligned"), null);
+  assert.equal(sizesByRank({ ids: ["1", "99"] }, all, "aligned"), null);
+  assert.equal(sizesByRank({}, all, "aligned"), null);
+  assert.deepEqual(sizesByRank({ ids: ["1", "2"] }, all, "aligned"), [14, 5]);
 });
 
 test("an empty figure says why", () => {

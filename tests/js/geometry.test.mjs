@@ -82,8 +82,10 @@ test("a star has five points, one of them on top", () => {
   const lengths = corners.map(([x, y]) => Math.hypot(x, y));
   const [point, notch] = [7, 2.65];
   for (const [i, length] of lengths.entries()) close(length, i % 2 ? notch : point);
-  close(corners[0][0], 0);
-  close(corners[0][1], -point);
+  for (const [i, [x, y]] of corners.entries()) {
+    close(x / lengths[i], Math.sin((i * Math.PI) / 5));
+    close(y / lengths[i], -Math.cos((i * Math.PI) / 5));
+  }
 });
 
 test("a text stands on the side of its mark that its position names", () => {

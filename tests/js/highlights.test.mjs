@@ -24,9 +24,9 @@ test("in an upright tree it first runs down", () => {
 });
 
 test("a path's traces are its line and a ring around its last node", () => {
-  const [line, ring] = pathTraces([0, 1], POSITIONS, 0.6, false, "#abc");
-  assert.deepEqual([line.mode, line.x.at(-1), line.line.color], ["lines", 1, "#abc"]);
-  assert.deepEqual([ring.x, ring.y, ring.marker.color], [[1], [-1], "#abc"]);
+  const [line, ring] = pathTraces([0, 1, 2], POSITIONS, 0.6, false, "#abc");
+  assert.deepEqual([line.mode, line.x.at(-1), line.line.color], ["lines", 2, "#abc"]);
+  assert.deepEqual([ring.x, ring.y, ring.marker.color], [[2], [-3], "#abc"]);
 });
 
 test("without a path both traces are there and empty", () => {
@@ -35,6 +35,12 @@ test("without a path both traces are there and empty", () => {
     traces.map(({ x, y }) => [...x, ...y]),
     [[], []],
   );
+});
+
+test("highlights answer to no pointer and stand in no legend", () => {
+  const rings = ringsAround([1], POSITIONS, "#abc");
+  for (const trace of [rings, ...pathTraces([0, 1], POSITIONS, 0.6, false, "#abc")])
+    assert.deepEqual([trace.hoverinfo, trace.showlegend], ["skip", false]);
 });
 
 test("rings stand around the nodes that are drawn", () => {

@@ -112,8 +112,35 @@ test("boxes lie on the side that their position names", () => {
   const at = (position) => boxOf("abc", [x, y], position, 1);
   assert.ok(at("middle right").left > x && at("middle left").right < x);
   assert.ok(at("top right").bottom < y && at("bottom center").top > y);
-  const centred = at("bottom center");
+  const [centred, beside] = [at("bottom center"), at("middle right")];
   assert.ok(Math.abs((centred.left + centred.right) / 2 - x) < 1e-9);
+  assert.equal((beside.top + beside.bottom) / 2, y);
+  assert.deepEqual([at("top right").bottom, centred.top], [y - 4, y + 7]);
+});
+
+test("a label's box grows with the letters, its gap to the node does not", () => {
+  const [small, large] = [1, 2].map((scale) => boxOf("abc", [0, 0], "middle right", scale));
+  assert.equal(large.right - large.left, 2 * (small.right - small.left));
+  assert.equal(large.bottom - large.top, 2 * (small.bottom - small.top));
+  assert.equal(large.left, small.left);
+});
+
+test("a label may reach up to the edge and no further", () => {
+  const right = boxOf("abc", [50, 50], "middle right", 1).right;
+  const row = { node: 0, status: "beyond", labels: ["abc"] };
+  const isPlaced = (width) =>
+    chooseLabels([row], new Map([[0, [50, 50]]]), { width, scale: 1 }).get(0) !== null;
+  assert.deepEqual([isPlaced(right), isPlaced(right - 0.01)], [true, false]);
+});
+
+test("labels of the accepted path stand above its line", () => {
+  const positionOf = (status) => {
+    const points = new Map([[0, [50, 50]]]);
+    const row = { node: 0, status, labels: ["x"] };
+    return chooseLabels([row], points, { width: 99, scale: 1 }).get(0).position;
+  };
+  for (const status of ["root", "accepted", "bonus"]) assert.equal(positionOf(status), "top right");
+  for (const status of ["rejected", "beyond"]) assert.equal(positionOf(status), "middle right");
 });
 
 test("taken boxes are met exactly where one overlaps", () => {
@@ -148,7 +175,9 @@ test("labels move to a trace of their own, escaped for Plotly and plain for the 
   assert.deepEqual([node.mode, node.text], ["markers", undefined]);
   assert.deepEqual(trace.text, ["\u2009&lt;b&gt;"]);
   assert.deepEqual(trace.meta, ["\u2009<b>"]);
-  assert.deepEqual([trace.x, trace.y, trace.textfont.color], [[0], [0], ["#123456"]]);
+  assert.deepEqual([trace.x, trace.y], [[0], [0]]);
+  assert.deepEqual(trace.textfont, { family: "mono", size: 11, color: ["#123456"] });
+  assert.deepEqual([trace.hoverinfo, trace.showlegend], ["skip", false]);
 });
 
 test("nodes without a label are counted", () => {

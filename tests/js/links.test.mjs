@@ -21,7 +21,8 @@ test("a link brings back the run or prompt, the round and the node", () => {
 });
 
 test("the bonus token, which has no number of its own, is not in a link", () => {
-  assert.equal(parse(linkTo(PAGE, { run: "A" }, 0, -2)).node, null);
+  assert.equal(linkTo(PAGE, { run: "A" }, 0, -2), `${PAGE}?run=A&round=1`);
+  assert.equal(linkTo(PAGE, { run: "A" }, 0, null), `${PAGE}?run=A&round=1`);
 });
 
 test("what is no small whole number is left out", () => {

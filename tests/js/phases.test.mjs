@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hideUnknown, PHASES } from "../../assets/player/logic/phases.js";
 
-const STATUSES = ["beyond", "rejected", "accepted", "bonus", "root"];
+const STATUSES = ["root", "bonus", "accepted", "rejected", "beyond"];
 
 const figureOf = () => ({
   data: STATUSES.flatMap((status) => [
