@@ -29,7 +29,8 @@ lint: .venv/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/biome lint --error-on-warnings assets/player
+	$(BIN)/biome format --config-path=.ci assets/player tests/js
+	$(BIN)/biome lint --config-path=.ci --error-on-warnings assets/player tests/js
 
 bench: .venv/run.stamp
 	$(BIN)/python -m presto.benchmarks.search

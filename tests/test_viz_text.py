@@ -3,10 +3,23 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
 from tests.support import synthetic
-from viz.text import byte_label, join, label, plotly_text, round_texts, running, shorten, visible
+from viz.text import (
+    LABEL_LIMITS,
+    byte_label,
+    join,
+    label,
+    labels,
+    plotly_text,
+    round_texts,
+    running,
+    shorten,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +134,11 @@ def test_no_replacement_character_and_no_empty_unit(seed: int) -> None:
     for text in round_texts(trace):
         assert all(running(unit.text).strip() for unit in text.units)
         assert "\ufffd" not in "".join(unit.text for unit in text.units) + text.pending
+
+
+@given(st.text(max_size=30))
+def test_the_forms_of_a_label_get_shorter_from_the_whole_one_on(text: str) -> None:
+    forms = labels(text)
+    assert forms[0] == label(text)
+    assert forms[1:] == [label(text, n) for n in LABEL_LIMITS[1:] if n < len(visible(text))]
+    assert [len(form) for form in forms] == sorted({len(form) for form in forms}, reverse=True)

@@ -10,7 +10,7 @@ from presto.paths import ASSETS
 
 PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
-LATER = {"boot.js", "compare.js", "bench.js"}  # not part of the page that opens first
+LATER = {"boot.js", "bench.js", "compare.js", "logic/lanes.js"}  # not for the page that opens first
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 OURS = (PLOTLY, PLAYER, LEARN)
 GRADIOS = ("/assets/", "/static/", "/theme.css")
@@ -60,7 +60,7 @@ def early_scripts() -> str:
     """Tags for the page's head: our scripts load behind Gradio's, which mount first. Plotly's
     follows by itself.
     """
-    scripts = {path.name: _address(path) for path in PLAYER.glob("*.js")}
+    scripts = {path.relative_to(PLAYER).as_posix(): _address(path) for path in PLAYER.rglob("*.js")}
     preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
     parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]
-    return "".join([*parts, f'<script type="module" src="{scripts["looks.js"]}"></script>'])
+    return "".join([*parts, f'<script type="module" src="{scripts["theme.js"]}"></script>'])

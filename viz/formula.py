@@ -8,6 +8,7 @@ from presto.records import DecodeConfig, Trace, Tree
 from presto.records.tree import path
 from viz.nodes import BONUS, Node, node_rows
 
+SUM = "Sum over the path: prefix-blind {blind} (log q alone), prefix-aligned {aligned}"
 ROUNDING = 2e-5  # nats: stored log-probabilities and increments are whole numbers of 1e-5 each
 
 
@@ -98,11 +99,6 @@ def formula(trace: Trace, round: int, node: int) -> tuple[str, ...]:  # noqa: A0
         raise ValueError(f"node must lie in 0..{len(round_.tree.tokens) - 1}, got {node}")
     if node == 0:
         return ("The root is already committed, so it has no score.",)
-    blind, aligned = (
-        decimal(scores[node], signed=True) for scores in (round_.tree.blind, round_.tree.aligned)
-    )
+    blind, aligned = (decimal(scores[node]) for scores in (round_.tree.blind, round_.tree.aligned))
     lines = [_line(trace.config, level) for level in _levels(trace, round, node)]
-    return (
-        *lines,
-        f"Sum over the path: prefix-blind {blind} (log q alone), prefix-aligned {aligned}",
-    )
+    return (*lines, SUM.format(blind=blind, aligned=aligned))

@@ -10,9 +10,9 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from presto.records import Method, Recording, Trace, to_json
+from presto.records import Method, Piece, Recording, Trace, to_json
 from presto.runs.counterfactuals import Rival
-from viz.formula import level_lines
+from viz.formula import SUM, decimal, level_lines
 from viz.learn import answers
 from viz.marginals import marginals_figure, marginals_sentence
 from viz.nodes import Node, node_rows, round_sentence
@@ -22,12 +22,13 @@ from viz.rivals import missing_nodes, only_own, rivals_figure, rivals_of, rivals
 from viz.scores import scores_figure
 from viz.speedup import _get_speedup_info, _get_speedup_plot, speed_sentence
 from viz.stopping import stopping_figure, stopping_sentence
-from viz.text import path_text, round_texts, running
+from viz.text import labels, path_text, round_texts, running
 from viz.theme import dark_of_light
 from viz.tree import FAN, probability_text, tree_figure
 from viz.visit import State
 
-COLUMNS = (*Node._fields, "line")
+SCORES = ("log_q", "log_rho", "blind", "aligned")
+COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "line")
 MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
 Badge = Literal["recorded", "live", "opened"]  # opened: from a visitor's file
@@ -37,9 +38,17 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _row(node: Node, line: str) -> list[Any]:
-    """A row's values in the order of ``COLUMNS``, which the head names once."""
-    values = node._asdict() | {"probability": probability_text(node.probability), "line": line}
+def _row(node: Node, piece: Piece, line: str) -> list[Any]:
+    """A row's values as the page shows them, in the order of ``COLUMNS``, which the head names
+    once.
+    """
+    numbers = {name: getattr(node, name) for name in SCORES}
+    values = node._asdict() | {
+        **{name: None if value is None else decimal(value) for name, value in numbers.items()},
+        "probability": probability_text(node.probability),
+        "labels": labels(piece),
+        "line": line,
+    }
     return [values[name] for name in COLUMNS]
 
 
@@ -48,7 +57,10 @@ def round_json(trace: Trace, index: int) -> str:
     text, lines = round_texts(trace)[index], level_lines(trace, index)
     body = {
         "sentence": round_sentence(trace, index),
-        "rows": [_row(node, lines.get(node.node, "")) for node in node_rows(trace, index)],
+        "rows": [
+            _row(node, trace.pieces[node.token], lines.get(node.node, ""))
+            for node in node_rows(trace, index)
+        ],
         "units": [[running(unit.text), unit.kind, unit.nodes] for unit in text.units],
         "pending": text.pending,
         "phases": phases(trace.rounds[index].seconds),
@@ -153,6 +165,7 @@ class Show:
             "answers": answers(trace, linear, rivals) if state == "done" else {},
             "lambda": trace.config.lam,
             "columns": COLUMNS,
+            "sum": SUM,
             "honest": speed_sentence(trace, linear) if linear or state == "done" else "",
             "dark": dark_of_light(),
             "fan": FAN,

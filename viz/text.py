@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from presto.records import Piece, Round, Trace
 
 Kind = Literal["exact", "accepted", "bonus"]
+LABEL_LIMITS = (12, 8, 6, 4, 3)  # characters of a label, from much space to little
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 _WHITESPACE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
 _JOINERS = frozenset(
@@ -124,12 +125,24 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
-def label(piece: Piece, limit: int = 12) -> str:
+def label(piece: Piece, limit: int = LABEL_LIMITS[0]) -> str:
     """A token's name in the tree: visible glyphs, bytes as ``<F0 9F>``, cut in the middle, bidi
     isolated.
     """
-    shown = visible(piece) if isinstance(piece, str) else byte_label(piece)
-    return isolate(shorten(shown, limit))
+    return isolate(shorten(_shown(piece), limit))
+
+
+def labels(piece: Piece) -> list[str]:
+    """The token's name in the tree from its longest form to its shortest, for the page to choose
+    the longest that has space: ``label`` at every one of ``LABEL_LIMITS`` that makes it shorter.
+    """
+    shown = _shown(piece)
+    shorter = [limit for limit in LABEL_LIMITS[1:] if limit < len(shown)]
+    return [isolate(shorten(shown, limit)) for limit in (LABEL_LIMITS[0], *shorter)]
+
+
+def _shown(piece: Piece) -> str:
+    return visible(piece) if isinstance(piece, str) else byte_label(piece)
 
 
 def _take(pending: bytes) -> tuple[str, bytes]:

@@ -1,7 +1,9 @@
-// The figures of a benchmark result: value = { badge, where, message, figures: {name: json}, dark }, see ui/bench.py.
+// The figures of a benchmark result: value = { badge, where, message, figures: { name: json },
+// dark }, see ui/bench.py.
 
-import { partsOf, showState } from "./dom.js";
-import { draw, loadPlotly, themed } from "./plots.js";
+import { draw, themed } from "./charts.js";
+import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
+import { showState } from "./dom.js";
 
 const LABELS = {
   tau: "Acceptance length per method and data set, with 95 % intervals.",
@@ -12,28 +14,25 @@ const LABELS = {
 
 class Bench {
   constructor({ element, props, watch }) {
-    this.props = props;
-    this.root = element.querySelector(".bench");
-    this.part = partsOf(this.root);
-    new ResizeObserver(() => this.show()).observe(this.root);
-    new MutationObserver(() => this.show()).observe(document.body, { attributeFilter: ["class"] });
-    watch("value", () => this.show());
-    this.show();
+    Object.assign(this, partsIn(element));
+    this.value = null;
+    onPageChange(this.root, () => this.show());
+    follow({ props, watch }, (value) => {
+      this.value = value;
+      this.show();
+    });
   }
 
   show() {
-    const value = this.props.value;
-    if (!value?.figures || !this.root.clientWidth) return; // the tab is not open
-    showState(this.part, value);
-    this.part.where.textContent = value.where;
-    this.root.classList.toggle("empty", !Object.keys(value.figures).length);
+    const { root, part, value } = this;
+    if (!value?.figures || !root.clientWidth) return; // the tab is not open
+    showState(part, value);
+    part.where.textContent = value.where;
+    root.classList.toggle("empty", !Object.keys(value.figures).length);
     for (const [name, json] of Object.entries(value.figures))
-      draw(this.part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
+      draw(part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
   }
 }
 
 /** Start the benchmark figures in `element` of a gr.HTML component. */
-export async function mount({ element, props, watch, served, plotly }) {
-  await loadPlotly(served(plotly));
-  return new Bench({ element, props, watch });
-}
+export const mount = mountWithCharts(Bench);

@@ -1,5 +1,5 @@
-// Runs inside gr.HTML (js_on_load): finds the component's script on our own server and starts it. Gradio only lets events
-// through whose names stand in quotes here, hence `select` and `upload`.
+// Runs inside gr.HTML (js_on_load): finds the component's script on our own server and starts it.
+// Gradio only lets events through whose names stand in quotes here, hence `select` and `upload`.
 const root = window.gradio_config?.root ?? window.location.origin;
 const served = (path) => `${root}/gradio_api/file=${path}`;
 const select = (detail) => trigger("select", detail);
@@ -18,6 +18,6 @@ import(served("SCRIPT_PATH"))
     }),
   )
   .catch((error) => {
-    const message = element.querySelector('[data-part="message"]');
-    message.textContent = `The page is incomplete: its script did not load. Reload to try again. (${error.message})`;
+    const problem = "The page is incomplete: its script did not load. Reload to try again.";
+    element.querySelector('[data-part="message"]').textContent = `${problem} (${error.message})`;
   });

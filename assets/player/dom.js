@@ -8,6 +8,22 @@ export function make(tag, text, className = "") {
   return element;
 }
 
+/** A button with a text that does `act` when it is pressed. */
+export function makeButton(text, act) {
+  const button = make("button", text);
+  button.type = "button";
+  if (act) button.addEventListener("click", act);
+  return button;
+}
+
+/** A value under its name, as an entry of a list; `note` stands small behind the value. */
+export function makeFact(name, value, note = "") {
+  const fact = make("div", undefined, "fact");
+  fact.append(make("dt", name), make("dd", value));
+  if (note) fact.lastChild.append(make("small", note));
+  return fact;
+}
+
 /** The elements of `root` that scripts fill, by their data-part. */
 export const partsOf = (root) =>
   Object.fromEntries([...root.querySelectorAll("[data-part]")].map((e) => [e.dataset.part, e]));
@@ -23,4 +39,10 @@ export function showState({ badge, message }, state) {
   badge.textContent = state.badge;
   badge.className = `badge ${state.badge}`;
   say(message, state.message);
+}
+
+/** Scroll the tokens of the current round to the middle of the text in `box`. */
+export function scrollToCurrent(box) {
+  const current = box.querySelector(".now");
+  if (current) box.scrollTop = current.offsetTop - box.offsetTop - box.clientHeight / 2;
 }

@@ -1,58 +1,61 @@
-// The text pane: one chip per token (or per character made of several), coloured by how it came. textContent only.
+// The text pane: a chip per token (or per character made of several), coloured by how it came.
+// textContent only.
 
-import { make } from "./dom.js";
+import { make, scrollToCurrent } from "./dom.js";
+import { isOnPath, notAccepted } from "./logic/path.js";
+
+/** A chip for a stretch of committed text; chips of the `current` round are marked. */
+export function makeChip(text, kind, round, current) {
+  const isOdd = round % 2 === 1;
+  const marks = `${isOdd ? " odd" : ""}${round === current ? " now" : ""}`;
+  return make("span", text, `chip ${kind}${marks}`);
+}
 
 /** A chip that knows its round and the tree nodes it came from. */
-function chip([text, kind, nodes], round, current) {
-  const span = make(
-    "span",
-    text,
-    `chip ${kind}${round % 2 ? " odd" : ""}${round === current ? " now" : ""}`,
-  );
-  span.dataset.round = round;
-  span.dataset.nodes = nodes.join(" ");
-  span.title = `round ${round + 1}: ${kind}`;
-  return span;
+function linkedChip([text, kind, nodes], round, current) {
+  const chip = makeChip(text, kind, round, current);
+  chip.dataset.round = round;
+  chip.dataset.nodes = nodes.join(" ");
+  chip.title = `round ${round + 1}: ${kind}`;
+  return chip;
 }
 
 function pendingChip(label) {
-  const span = make("span", label, "chip pending now");
-  span.title = "bytes of a character that the next tokens complete";
-  return span;
+  const chip = make("span", label, "chip pending now");
+  chip.title = "bytes of a character that the next tokens complete";
+  return chip;
 }
+
+/** The tree nodes that a chip came from. */
+export const nodesOf = ({ dataset }) => (dataset.nodes ? dataset.nodes.split(" ").map(Number) : []);
 
 /** Show the text committed up to and with round `current`; `getRound(i)` gives a parsed round. */
 export function showText(box, getRound, current) {
   const chips = [];
   for (let i = 0; i <= current; i++)
-    chips.push(...getRound(i).units.map((unit) => chip(unit, i, current)));
+    chips.push(...getRound(i).units.map((unit) => linkedChip(unit, i, current)));
   const { pending } = getRound(current);
   if (pending) chips.push(pendingChip(pending));
   box.replaceChildren(...chips);
-  const first = box.querySelector(".now");
-  if (first) box.scrollTop = first.offsetTop - box.offsetTop - box.clientHeight / 2;
+  scrollToCurrent(box);
 }
 
-/** Light the chips of `path` (node ids of round `current`); what was not committed shows as a ghost at the fork. */
-export function lightText(box, path, rowsById, current) {
+/**
+ * Highlight the chips of round `current` on the path of `rows`. What of the path was not accepted
+ * stands as a ghost where it would have followed.
+ */
+export function highlightText(box, rows, current) {
   for (const ghost of box.querySelectorAll(".ghost")) ghost.remove();
-  for (const span of box.querySelectorAll(".lit")) span.classList.remove("lit");
-  const now = [...box.querySelectorAll(`.chip[data-round="${current}"]`)];
-  const bonus = path.some((node) => rowsById.get(node).status === "bonus");
-  const shown = now.filter((span) => isOnPath(span, path, bonus));
-  for (const span of shown) span.classList.add("lit");
-  const off = path.filter((node) => ["rejected", "beyond"].includes(rowsById.get(node).status));
-  if (!off.length) return;
-  const ghost = make("span", off.map((node) => rowsById.get(node).full).join(""), "ghost");
-  ghost.title = "drafted, not accepted";
-  if (shown.length) shown.at(-1).after(ghost);
-  else if (now.length) now[0].before(ghost);
-}
-
-function isOnPath(span, path, bonus) {
-  if (bonus && span.classList.contains("bonus")) return true;
-  return (
-    span.dataset.nodes !== "" &&
-    span.dataset.nodes.split(" ").some((node) => path.includes(Number(node)))
+  for (const chip of box.querySelectorAll(".on-path")) chip.classList.remove("on-path");
+  const chips = [...box.querySelectorAll(`.chip[data-round="${current}"]`)];
+  const onPath = chips.filter((chip) =>
+    isOnPath({ nodes: nodesOf(chip), isBonus: chip.classList.contains("bonus") }, rows),
   );
+  for (const chip of onPath) chip.classList.add("on-path");
+  const text = notAccepted(rows);
+  if (!text) return;
+  const ghost = make("span", text, "ghost");
+  ghost.title = "drafted, not accepted";
+  if (onPath.length) onPath.at(-1).after(ghost);
+  else if (chips.length) chips[0].before(ghost);
 }

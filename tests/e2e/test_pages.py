@@ -38,7 +38,7 @@ def test_each_round_of_a_real_lane_says_what_other_scorers_would_have_committed(
 ) -> None:
     page = visit(url=real_address)
     page.get_by_role("tab", name="Compare").click()
-    lanes = page.locator("#compare .lane .rivals")
+    lanes = page.locator("#compare .lane .alternatives")
     expect(lanes.last).to_contain_text(re.compile(r"At this very state: .*linear \d+ · blind \d+"))
     expect(lanes.last.locator("b")).to_have_count(1)  # the lane's own scorer
     before = lanes.last.inner_text()

@@ -313,7 +313,7 @@ def test_a_step_shows_the_new_tree_at_once_and_alive_soon_after(visit: Visit) ->
     page = visit()
     shown = page.evaluate(
         """() => {
-            const sketch = document.querySelector('[data-part="sketch"]'), words = [];
+            const preview = document.querySelector('[data-part="preview"]'), words = [];
             let marks = 0;
             const { fillText, stroke } = CanvasRenderingContext2D.prototype;
             Object.assign(CanvasRenderingContext2D.prototype, {
@@ -328,10 +328,10 @@ def test_a_step_shows_the_new_tree_at_once_and_alive_soon_after(visit: Visit) ->
             });
             const right = new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true });
             document.body.dispatchEvent(right);
-            const { width, height } = sketch;
+            const { width, height } = preview;
             const inked =
-                sketch.getContext("2d").getImageData(0, 0, width, height).data.some(Boolean);
-            return [!sketch.hidden && inked, marks, words];
+                preview.getContext("2d").getImageData(0, 0, width, height).data.some(Boolean);
+            return [!preview.hidden && inked, marks, words];
         }"""
     )
     assert shown[0]

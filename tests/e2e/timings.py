@@ -46,7 +46,7 @@ STEP = """async () => {
 FIRST = """async () => {
     const [navigation] = performance.getEntriesByType("navigation");
     const ready = navigation.domContentLoadedEventEnd, times = [];
-    for (const mark of ['[data-part="sketch"]:not([hidden])', '[data-part="tree"] svg']) {
+    for (const mark of ['[data-part="preview"]:not([hidden])', '[data-part="tree"] svg']) {
         while (!document.querySelector(mark)) await painted();
         times.push(performance.now() - ready);
     }

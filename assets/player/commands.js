@@ -1,0 +1,63 @@
+// What the player's buttons and keys do, by the names that buttons carry as data-do.
+
+import { savePicture, saveRun, saveTable } from "./downloads.js";
+import { readRun } from "./logic/files.js";
+import { linkTo } from "./logic/links.js";
+
+/** Copy `text`; where the browser forbids it, let the reader copy it from a box. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Link copied.";
+  } catch {
+    window.prompt("Copy this link:", text);
+    return "";
+  }
+}
+
+async function copyLink({ run, round, node, view }) {
+  const { link } = run.head;
+  const page = `${window.location.origin}${window.location.pathname}`;
+  view.say(
+    Object.keys(link).length
+      ? await copy(linkTo(page, link, round, node))
+      : "A run from a file has no link: pass the file on.",
+  );
+}
+
+function saveRecord({ run, view, served }) {
+  if (run.record) saveRun(run.record, served);
+  else view.say("The run can be saved when it is over.");
+}
+
+const saveTree = (format) => (player) => savePicture(player.view.part.tree, format, player.round);
+
+const COMMANDS = {
+  first: (player) => player.jump(0),
+  back: (player) => player.jump(player.round - 1),
+  next: (player) => player.jump(player.round + 1),
+  last: (player) => player.jump(player.run.count - 1),
+  play: (player) => player.playback.toggle(player.speed),
+  "by-aligned": (player) => player.rankBy("aligned"),
+  "by-blind": (player) => player.rankBy("blind"),
+  link: copyLink,
+  run: saveRecord,
+  table: (player) => saveTable(player.run.round(player.round).rows, player.round),
+  svg: saveTree("svg"),
+  png: saveTree("png"),
+  open: (player) => player.view.part.file.click(),
+};
+
+/** Do what a button or key commands; without a run there is only a file to open. */
+export function perform(player, command) {
+  if (player.run.isReady || command === "open") COMMANDS[command](player);
+}
+
+/** Send a saved run to the server, which checks it and draws its figures. */
+export async function openFile(player, file) {
+  try {
+    player.send({ text: await readRun(file) });
+  } catch (error) {
+    player.view.say(error.message);
+  }
+}

@@ -1,0 +1,24 @@
+// Lanes side by side are locked by position: an output token, counted from 1.
+
+/** Index of the round that emitted output token `position`, or of the last one before it. */
+export function roundAt(ends, position) {
+  const found = ends.findIndex((end) => end >= position);
+  return found < 0 ? ends.length - 1 : found;
+}
+
+/** How many tokens round `i` of a lane committed; `ends`: tokens of the lane after each round. */
+export const committedIn = (ends, i) => (i < 0 ? 0 : ends[i] - (ends[i - 1] ?? 0));
+
+/** The last token of the longest lane, at least 1. */
+export const lastPosition = (lanes) => Math.max(1, ...lanes.map(({ ends }) => ends.at(-1) ?? 0));
+
+/**
+ * The next or previous token (`step` 1 or -1) with which a round begins in one drafting lane but
+ * not in another; undefined when there is none. `differences` count from 0, as Python does.
+ */
+export function disagreement(differences, position, step) {
+  const positions = differences.map((index) => index + 1);
+  return step > 0
+    ? positions.find((other) => other > position)
+    : positions.findLast((other) => other < position);
+}

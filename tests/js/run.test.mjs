@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { RunGuard } from "../../assets/player/logic/guard.js";
+import { Run } from "../../assets/player/logic/run.js";
+import { forAll } from "./random.mjs";
+
+const COLUMNS = ["node", "parent", "status"];
+
+const roundJson = (i) =>
+  JSON.stringify({
+    sentence: `round ${i}`,
+    rows: [
+      [0, -1, "root"],
+      [1, 0, "accepted"],
+    ],
+    remarks: { stopping: "why" },
+    tree: { data: [{ ids: ["0", "1"], x: [0, 1], y: [0, 5] }] },
+  });
+
+/** A value as Python sends it, of `count` rounds. */
+function message(key, count, more = {}) {
+  const { badge = "live", state = "running", ...rest } = more;
+  const head = JSON.stringify({ badge, state, rounds: count, columns: COLUMNS });
+  const rounds = Array.from({ length: count }, (_, i) => roundJson(i));
+  return { key, head, rounds, rivals: [], speedup: "", record: "", ...rest };
+}
+
+test("a growing run has news, another run replaces it", () => {
+  const run = new Run();
+  assert.equal(run.take(message("a", 0)), "replaced");
+  assert.deepEqual([run.isReady, run.count], [false, 0]);
+  assert.equal(run.take(message("a", 2)), "updated");
+  assert.deepEqual([run.isReady, run.loaded, run.count], [true, 2, 2]);
+  assert.equal(run.take(message("b", 1)), "replaced");
+  assert.deepEqual([run.isReady, run.loaded], [true, 1]);
+  assert.equal(run.round(0).sentence, "round 0");
+});
+
+test("late and empty messages change nothing", () => {
+  const run = new Run();
+  run.take(message("a", 1));
+  run.take(message("b", 3));
+  const late = [message("a", 5), message("b", 2), null, undefined, {}];
+  for (const value of late) assert.equal(run.take(value), "ignored");
+  assert.deepEqual([run.loaded, run.count], [3, 3]);
+});
+
+test("however messages are delayed, the newest state of the newest run is on screen", () => {
+  forAll(200, (draw) => {
+    const run = new Run();
+    const sent = [];
+    for (const key of ["a", "b", "c"].slice(0, 1 + draw.below(3)))
+      for (let count = 0; count <= 1 + draw.below(3); count++) sent.push([key, count]);
+    const newest = sent.at(-1);
+    // A message may be repeated at any time after it was sent.
+    const arriving = sent.flatMap((message, i) => [
+      message,
+      ...draw.several(2, () => sent[draw.below(i + 1)]),
+    ]);
+    for (const [key, count] of arriving) run.take(message(key, count));
+    assert.equal(run.take(message(...newest)), "updated");
+    assert.equal(run.loaded, newest[1]);
+  });
+});
+
+test("rounds that follow a beginning belong to the same run", () => {
+  const run = new Run();
+  const whole = { badge: "recorded", state: "done" };
+  run.take({ ...message("a", 5, whole), rounds: [roundJson(0), roundJson(1)] });
+  assert.deepEqual([run.loaded, run.count], [2, 5]);
+  assert.equal(run.take(message("a", 5, whole)), "updated");
+  assert.equal(run.loaded, 5);
+});
+
+test("a round's rows are objects, with the place where each node is drawn", () => {
+  const run = new Run();
+  run.take(message("a", 1));
+  const round = run.round(0);
+  assert.deepEqual(round.rows[1], { node: 1, parent: 0, status: "accepted" });
+  assert.equal(round.byId.get(1), round.rows[1]);
+  assert.deepEqual(round.positions.get(1), [1, 5]);
+  assert.equal(run.round(0), round);
+});
+
+test("what other scorers would have done joins a round when it is known", () => {
+  const run = new Run();
+  run.take(message("a", 1));
+  assert.equal(run.round(0).alternatives, undefined);
+  const found = { rivals: { data: [7] }, remark: "all alike", only: [1], missing: [["x", 2]] };
+  run.take(message("a", 1, { rivals: [JSON.stringify(found)] }));
+  const { alternatives, remarks, only, missing } = run.round(0);
+  assert.deepEqual(alternatives, { data: [7] });
+  assert.deepEqual(remarks, { stopping: "why", alternatives: "all alike" });
+  assert.deepEqual([only, missing], [[1], [["x", 2]]]);
+});
+
+test("the record of a run is kept, and not taken for another's", () => {
+  const run = new Run();
+  run.take(message("a", 1, { record: "file" }));
+  run.take(message("a", 2));
+  assert.equal(run.record, "file");
+  run.take(message("b", 1));
+  assert.equal(run.record, "");
+});
+
+test("the speed-up is the newest one's", () => {
+  const run = new Run();
+  run.take(message("a", 1, { speedup: '{"data":[1]}' }));
+  assert.deepEqual(run.speedup, { data: [1] });
+  run.take(message("b", 1));
+  assert.equal(run.speedup, null);
+});
+
+test("a recorded run may be chosen again, a live one that was replaced does not come back", () => {
+  const guard = new RunGuard();
+  const messages = [
+    ["a", "recorded", "other"],
+    ["a", "recorded", "same"],
+    ["b", "live", "other"],
+    ["b", "live", "same"],
+    ["a", "recorded", "other"],
+    ["b", "live", "late"],
+    ["a", "recorded", "same"],
+    ["c", "live", "other"],
+    ["a", "opened", "other"],
+    ["c", "live", "late"],
+  ];
+  for (const [key, badge, expected] of messages) assert.equal(guard.admit(key, badge), expected);
+});

@@ -1,0 +1,137 @@
+"""The page's scripts: their own tests under Node, and what they share with Python."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support import synthetic
+from tests.support.node import evaluate, run_node
+from ui.files import LARGEST
+from ui.player import PLAYER, early_scripts
+from viz.formula import decimal, formula
+from viz.nodes import node_rows
+from viz.payload import Show
+from viz.text import label, plotly_text
+from viz.theme import SYMBOLS
+from viz.tree import LINES
+
+TESTS = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
+SCRIPTS = sorted(PLAYER.rglob("*.js"))
+SOURCES = [*SCRIPTS, *PLAYER.glob("*.css"), *(Path(__file__).parent / "js").iterdir()]
+IMPORT = re.compile(r'^(?:import|\} from)\b.*?"(\./[\w./-]+|\.\./[\w./-]+)";$', re.M)
+
+
+def test_the_scripts_pass_their_own_tests() -> None:
+    done = run_node("--test", "--test-isolation=none", "--test-reporter=spec", *TESTS)
+    assert done.returncode == 0, done.stdout + done.stderr
+    counts = {name: int(count) for name, count in re.findall(r"^ℹ (\w+) (\d+)$", done.stdout, re.M)}
+    written = sum(path.read_text(encoding="utf-8").count("\ntest(") for path in TESTS)
+    assert counts["pass"] == counts["tests"] == written > 0
+
+
+def test_every_module_of_logic_has_a_test() -> None:
+    tested = {Path(name).name for path in TESTS for name in IMPORT.findall(path.read_text("utf-8"))}
+    assert {path.name for path in PLAYER.glob("logic/*.js")} <= tested
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_lines_and_files_stay_short(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 100
+    assert len(lines) <= 250 or path.suffix == ".css"
+
+
+def imported(path: Path, found: dict[Path, None]) -> dict[Path, None]:
+    """``path`` and what it imports, directly or not."""
+    if path not in found:
+        found[path] = None
+        for name in IMPORT.findall(path.read_text(encoding="utf-8")):
+            imported((path.parent / name).resolve(), found)
+    return found
+
+
+def test_the_page_loads_early_exactly_what_it_shows_first() -> None:
+    needed = imported(PLAYER / "player.js", {}) | {PLAYER / "theme.js": None}
+    hrefs = re.findall(r'rel="modulepreload"[^>]* href="gradio_api/file=([^"]+)"', early_scripts())
+    assert sorted(hrefs) == sorted(path.as_posix() for path in needed)
+
+
+def test_no_script_is_unused() -> None:
+    used = {PLAYER / "boot.js": None, PLAYER / "theme.js": None}
+    for name in ("player", "compare", "bench"):
+        used |= imported(PLAYER / f"{name}.js", {})
+    assert set(SCRIPTS) == used.keys()
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(st.text(st.sampled_from("&<>$;#'\"a漢\u2068 "), max_size=30), max_size=200))
+def test_both_languages_escape_text_for_plotly_alike(texts: list[str]) -> None:
+    assert evaluate("labels.js", "data.map(logic.plotlyText)", texts) == list(
+        map(plotly_text, texts)
+    )
+
+
+def test_page_and_server_open_files_of_the_same_size() -> None:
+    assert evaluate("files.js", "logic.LARGEST") == LARGEST
+
+
+def test_the_preview_knows_every_mark_and_dash_of_the_tree() -> None:
+    symbols = sorted(set(SYMBOLS.values()))
+    assert all(evaluate("geometry.js", "data.map((s) => logic.markOf(s, 9).path)", symbols))
+    dashes = [line["dash"] for line in LINES.values() if "dash" in line]
+    assert all(evaluate("geometry.js", "data.map((dash) => logic.dashOf({ dash }))", dashes))
+
+
+@pytest.fixture(scope="module")
+def value() -> dict[str, Any]:
+    """A whole run with hostile tokens, as the page receives it."""
+    show = Show("recorded", "title")
+    show.take(synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12))
+    return show.value()
+
+
+READ = """(() => {
+    const run = new logic.Run();
+    run.take(data);
+    return [0, 1, 2].map((i) => run.round(i)).map(({ rows, positions }) =>
+        ({ rows, placed: rows.every((row) => positions.has(row.node)) }));
+})()"""
+
+
+def test_rows_arrive_with_the_texts_that_python_wrote(value: dict[str, Any]) -> None:
+    trace = synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12)
+    for index, read in enumerate(evaluate("run.js", READ, value)):
+        assert read["placed"]
+        for row, node in zip(read["rows"], node_rows(trace, index), strict=True):
+            assert (row["node"], row["full"], row["status"]) == (node.node, node.full, node.status)
+            assert row["labels"][0] == node.label == label(trace.pieces[node.token])
+            for name in ("log_q", "log_rho", "blind", "aligned"):
+                number = getattr(node, name)
+                assert row[name] == (None if number is None else decimal(number))
+
+
+def test_every_cell_of_the_table_is_known(value: dict[str, Any]) -> None:
+    rows = evaluate("run.js", READ, value)[0]["rows"]
+    read = "data.flatMap((row) => logic.COLUMNS.map(([, read]) => read(row) === undefined))"
+    missing = evaluate("nodes.js", read, rows)
+    assert len(missing) == 12 * len(rows)
+    assert not any(missing)
+
+
+def test_a_pinned_node_has_the_formula_that_python_writes(value: dict[str, Any]) -> None:
+    trace = synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12)
+    rows = {row["node"]: row for row in evaluate("run.js", READ, value)[0]["rows"]}
+    lines, node = list[str](), len(trace.rounds[0].tree.tokens) - 1
+    here = node
+    while here > 0:
+        lines.insert(0, rows[here]["line"])
+        here = rows[here]["parent"]
+    total = evaluate(
+        "format.js", "logic.fill(...data)", [json.loads(value["head"])["sum"], rows[node]]
+    )
+    assert (*lines, total) == formula(trace, 0, node)
