@@ -15,7 +15,9 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
 from presto.models.backbone import Backbone
-from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
+from presto.models.dflash import DFlashSystem
+from presto.models.dflash_config import ARCHITECTURE, DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
 from presto.records import DecodeConfig
 from tests.support.doubles import CPU
 

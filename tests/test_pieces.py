@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from presto.models.dflash import DFlashDrafter
+from presto.models.dflash_network import DFlashDrafter
 from presto.models.pieces import PIECE_BYTES, join_folder, split_file
 from tests.test_dflash import SYSTEM
 
