@@ -155,10 +155,10 @@ def _after_decoder(model: Any, decoder: nn.Module) -> Callable[[torch.Tensor], t
     """
     name = next((name for name, child in model.named_children() if child is decoder), None)
     if name is None:
-        return model.get_output_embeddings()
+        return model.get_output_embeddings()  # type: ignore[no-any-return]
     rest = copy(model)
     rest._modules = {**model._modules, name: _Given()}
-    return lambda hidden: rest(inputs_embeds=hidden).logits  # type: ignore[no-any-return]
+    return lambda hidden: rest(inputs_embeds=hidden).logits
 
 
 class _Given(nn.Module):

@@ -1,14 +1,17 @@
 """Folders of weights as they are, told before any tensor is read: JSON files, safetensors headers,
-quantised weights. Every refusal is one sentence that names file and field or tensor.
+quantised weights. Every refusal is one sentence that names file and field or tensor. Importing this
+module loads no torch.
 """
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import torch
 from safetensors import SafetensorError, safe_open
+
+if TYPE_CHECKING:
+    import torch
 
 CONFIG_FILE, WEIGHTS = "config.json", "model"
 INDEX = ".safetensors.index.json"
@@ -95,8 +98,11 @@ def read_index(index: Path) -> dict[str, str]:
     if not isinstance(places, dict) or not places:
         raise ValueError(f"{index}: weight_map must name the file of every tensor")
     for name, place in places.items():
-        if not isinstance(place, str) or Path(place).name != place:
-            raise ValueError(f"{index}: the file of {name} must be a file name, got {place!r}")
+        known = isinstance(place, str) and place.endswith(".safetensors")
+        if not known or Path(place).name != place:
+            raise ValueError(
+                f"{index}: the file of {name} must be a safetensors file's name, got {place!r}"
+            )
     return places
 
 
@@ -127,7 +133,7 @@ def _unsafe(folder: Path) -> str:
     return names[0] if names else ""
 
 
-def load_tensors(found: Mapping[str, TensorInfo]) -> dict[str, torch.Tensor]:
+def load_tensors(found: Mapping[str, TensorInfo]) -> "dict[str, torch.Tensor]":
     """The tensors themselves, file by file."""
     tensors: dict[str, torch.Tensor] = {}
     for path in sorted({info.file for info in found.values()}):

@@ -122,15 +122,25 @@ def _unreadable(raw: dict[str, Any], error: Exception) -> str:
 
 def _not_decodable(config: Any, kind: Any) -> str:
     """Why models of this kind are refused, as the end of a sentence."""
-    if config.get_text_config() is not config or getattr(config, "vision_config", None):
-        return "is a multimodal model: only text models are decoded here"
     if config.is_encoder_decoder:
         return "is an encoder-decoder model: only decoders are decoded here"
+    if _is_composed(config):
+        return "is a multimodal model: only text models are decoded here"
     if kind is None:
         return "is no causal language model"
     if getattr(kind, "_is_stateful", False):
         return "keeps a recurrent state (a state-space or hybrid model), which no tree can share"
     return ""
+
+
+def _is_composed(config: Any) -> bool:
+    """Whether a configuration is made of several, for text, images, sound."""
+    if any("vision" in name or "audio" in name for name in config.sub_configs):
+        return True
+    try:
+        return config.get_text_config() is not config
+    except ValueError:  # it has several for text
+        return True
 
 
 def gaps(names: Iterable[str]) -> list[str]:
