@@ -14,7 +14,9 @@ from safetensors.torch import load_file
 from transformers import Qwen3Config
 
 from presto.decoding.loop import autoregressive, decode
-from presto.models.dflash import ARCHITECTURE, DFlashConfig, DFlashDrafter, DFlashSystem
+from presto.models.dflash import DFlashSystem
+from presto.models.dflash_config import ARCHITECTURE, DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
 from presto.records import DecodeConfig
 from tests.support.checks import some
 from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, sizes, tiny_dflash

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from presto.models.dflash import DFlashDrafter
+from presto.models.dflash_network import DFlashDrafter
 from presto.models.pieces import PIECE_BYTES, join_folder, split_file
 from tests.support.checks import some
 from tests.support.dflash import tiny_dflash
@@ -58,11 +58,11 @@ def test_a_small_file_stays_and_a_large_tensor_is_named(folder: Path) -> None:
 def test_what_is_missing_is_named(folder: Path, tmp_path: Path) -> None:
     pieces = split_file(folder / "model.safetensors", limit=900)
     pieces[1].unlink()
-    with pytest.raises(ValueError, match="its piece model-00002-of-00004"):
+    with pytest.raises(ValueError, match="its shard model-00002-of-00004"):
         join_folder(folder, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     save_file({"other": torch.zeros(1)}, pieces[1])
-    with pytest.raises(ValueError, match=r"tensor layer\.\d is missing"):
+    with pytest.raises(ValueError, match=r"missing tensor layer\.\d"):
         join_folder(folder, tmp_path / "out")
     with pytest.raises(ValueError, match="is no folder"):
         join_folder(tmp_path / "absent", tmp_path / "out")

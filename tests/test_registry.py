@@ -16,7 +16,8 @@ from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramTable
 from presto.models import sources
 from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
-from presto.models.dflash import DFlashConfig, DFlashDrafter
+from presto.models.dflash_config import DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
 from presto.records import DecodeConfig
 from presto.runs.runner import finished

@@ -119,11 +119,11 @@ def losslessness(check: Check, pair: str, build: Build, dtype: torch.dtype) -> d
         prompt = [2 + (7 * seed + 5 * i) % 90 for i in range(3 + seed)]
         config = DecodeConfig(max_new_tokens=40, budget=24, temperature=temperature, seed=seed)
         system.backbone.shapes = "free"
-        reference = _text(autoregressive(system, prompt, config))  # type: ignore[arg-type]
+        reference = _text(autoregressive(system, prompt, config))
         for method, shapes in product(DRAFTING, check.shapes):
             system.backbone.shapes = shapes
             runs += 1
-            equal += _text(decode(system, prompt, config_for(method, config))) == reference  # type: ignore[arg-type]
+            equal += _text(decode(system, prompt, config_for(method, config))) == reference
     return {"pair": pair, "dtype": dtype_name(dtype), "runs": runs, "equal": equal}
 
 
@@ -163,10 +163,10 @@ def stage_times(
 
 
 def _play(check: Check, system: TargetSystem, config: DecodeConfig) -> list[Round]:
-    config = replace(config, draft_length=min(31, system.max_draft))  # type: ignore[attr-defined]
+    config = replace(config, draft_length=min(31, system.max_draft))
     rounds, length = (SHRUNK_MEASURED, SHRUNK_PROMPT) if check.shrink else (MEASURED, PROMPT)
     prompt = [7919 * i % system.vocab for i in range(length)]
-    run = DrawnRun.begin(system, prompt, config)  # type: ignore[arg-type]
+    run = DrawnRun.begin(system, prompt, config)
     assert isinstance(run, DrawnRun)
     run.lengths = geometric(check.accepted, seed=0)
     return list(islice(run.rounds(DrawnRun.play), WARM, WARM + rounds))

@@ -9,7 +9,9 @@ import torch
 from transformers import AutoModelForCausalLM, Ministral3Config, Qwen3Config
 
 from presto.models.backbone import Backbone
-from presto.models.dflash import DFlashConfig, DFlashDrafter, DFlashSystem
+from presto.models.dflash import DFlashSystem
+from presto.models.dflash_config import DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
 from presto.models.lora import LowRankAdapter
 from presto.models.nemotron import NemotronSystem
 from presto.models.quadratic import QuadraticNemotronSystem

@@ -12,7 +12,7 @@ import torch
 
 from presto.decoding.protocols import TreeInput
 from presto.decoding.sampling import Sampler
-from presto.records import Choice, Tree, plain
+from presto.records import ROOT, Choice, Tree, plain
 from presto.records.tree import child_by_token
 
 SHOWN = 8  # target tokens recorded at the stopping node
@@ -53,7 +53,7 @@ def _greedy_walk(best: torch.Tensor, plan: TreeInput) -> torch.Tensor:
     depends on the result.
     """
     right = plan.token_ids == best[plan.parents]
-    right[0] = True
+    right[ROOT] = True
     reached = right[plan.paths].all(1)
     deepest = torch.where(reached, plan.positions[: len(best)], -1).argmax(0, keepdim=True)
     return plan.paths.index_select(0, deepest)[0]
@@ -63,7 +63,7 @@ def _sampled_walk(
     logits: torch.Tensor, tree: Tree, position: int, sampler: Sampler
 ) -> tuple[list[int], int]:
     """The nodes reached from the root down, and the token drawn at the last."""
-    child, nodes = child_by_token(tree.parents, tree.tokens), [0]
+    child, nodes = child_by_token(tree.parents, tree.tokens), [ROOT]
     while True:
         token = sampler.pick(logits[nodes[-1]], position + len(nodes) - 1)
         following = child.get((nodes[-1], token))
@@ -96,7 +96,7 @@ def _read(
     )
     host = torch.cat([part.double() for part in parts]).cpu()
     walk, choice, own, gaps, ids, shown = torch.split(host, [len(part) for part in parts])
-    accepted = tuple(node for node in dict.fromkeys(walk.long().tolist()) if node > 0)
+    accepted = tuple(node for node in dict.fromkeys(walk.long().tolist()) if node != ROOT)
     probabilities = tuple(round(value, 6) for value in shown.exp().tolist())
     bonus = Choice(
         int(choice.tolist()[0]) if token is None else token,

@@ -17,10 +17,10 @@ import numpy as np
 from numba.core import types
 
 F = TypeVar("F", bound=Callable[..., Any])
-SOURCES = sorted(
+SOURCES = sorted(  # every file with compiled code imports this one
     path
     for path in Path(__file__).parent.glob("*.py")
-    if b"import kernel" in path.read_bytes() or path == Path(__file__)
+    if b"kernels.compiler import" in path.read_bytes() or path == Path(__file__)
 )
 
 

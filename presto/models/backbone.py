@@ -3,16 +3,19 @@ and masks.
 """
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from copy import copy
 from typing import Any
 
 import torch
+from torch import nn
 
 from presto.models.cache import TailCache
 from presto.models.device import may_record
 from presto.models.fixed import Shapes, Tensors, run_fixed
 from presto.models.lora import LowRankAdapter
+from presto.models.windows import attention_kinds, context_of, masks_of
 
 PREFILL_ROWS = 512
 Adapted = tuple[LowRankAdapter, torch.Tensor]  # an adapter and the gate of the rows it acts on
@@ -28,6 +31,8 @@ class Backbone:
         self.decoder = model.get_decoder()
         self.head = model.get_output_embeddings()
         self.embeddings = model.get_input_embeddings()
+        self.kinds, self.context = attention_kinds(model.config), context_of(model.config)
+        self._finish = _after_decoder(model, self.decoder)
         self.shapes: Shapes = "recorded" if may_record(self.device) else "free"
         # transformers 5.24 renamed past_key_values; both names must work across the supported
         # range.
@@ -75,18 +80,19 @@ class Backbone:
         rows, layers · H]``.
 
         ``embeds [B, rows, H]``, ``positions [B, rows]``; ``mask [B, rows, columns]`` is True where
-        a row may look.
+        a row may look at all; layers with a window see less of it.
         """
         gate = () if adapted is None else (adapted[1],)
+        masks = None if mask is None else masks_of(self.kinds, mask, positions)
 
         def forward(
-            embeds: torch.Tensor, positions: torch.Tensor, mask: Any, *gate: torch.Tensor
+            embeds: torch.Tensor, positions: torch.Tensor, masks: Any, *gate: torch.Tensor
         ) -> Tensors:
             with adapted[0].acting_on(*gate) if adapted else nullcontext():
                 output = self.decoder(
                     inputs_embeds=embeds,
                     position_ids=positions,
-                    attention_mask=None if mask is None else self._attention_mask(mask[:, None]),
+                    attention_mask=None if masks is None else self._attention_masks(masks),
                     output_hidden_states=bool(layers),
                     **{self._cache_argument: cache},
                 )
@@ -96,25 +102,30 @@ class Backbone:
             )
             return (output.last_hidden_state, *features)
 
-        if mask is None or self.shapes == "free" or not isinstance(cache, TailCache):
-            hidden, *features = forward(embeds, positions, mask, *gate)
+        if masks is None or self.shapes == "free" or not isinstance(cache, TailCache):
+            hidden, *features = forward(embeds, positions, masks, *gate)
         else:
             hidden, *features = run_fixed(
-                forward, cache, (embeds, positions, mask, *gate), self.shapes, layers
+                forward, cache, (embeds, positions, masks, *gate), self.shapes, layers
             )
         return hidden, features[0] if features else None
 
-    def _attention_mask(self, mask: torch.Tensor) -> torch.Tensor:
-        """Eager attention adds its mask to the scores, SDPA also takes booleans."""
-        if self.model.config._attn_implementation != "eager":
-            return mask
-        return torch.zeros(mask.shape, dtype=self.dtype, device=mask.device).masked_fill(
-            ~mask, float("-inf")
-        )
+    def _attention_masks(self, masks: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
+        """What the decoder takes: one mask, or one by name where its layers differ.
+
+        Eager attention adds its mask to the scores, SDPA also takes booleans.
+        """
+        if self.model.config._attn_implementation == "eager":
+            masks = torch.zeros(masks.shape, dtype=self.dtype, device=masks.device).masked_fill(
+                ~masks, float("-inf")
+            )
+        if len(self.kinds) == 1:
+            return masks
+        return {kind: masks[:, k : k + 1] for k, kind in enumerate(self.kinds)}
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""
-        logits: torch.Tensor = self.head(hidden)
+        """The model's own output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""
+        logits: torch.Tensor = self._finish(hidden[None])[0]
         return logits
 
     def prefill(
@@ -136,3 +147,35 @@ class Backbone:
             cache.keep(range(rows))
             if features is not None:
                 yield features[0]
+
+
+def _after_decoder(model: Any, decoder: nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
+    """What ``model`` does to final hidden states ``[B, rows, H]``: its head, and the scaling or
+    soft-capping that some models add in their own forward.
+    """
+    name = next((name for name, child in model.named_children() if child is decoder), None)
+    if name is None:
+        return model.get_output_embeddings()  # type: ignore[no-any-return]
+    rest = copy(model)
+    rest._modules = {**model._modules, name: _Given()}
+    return lambda hidden: rest(inputs_embeds=hidden).logits
+
+
+class _Given(nn.Module):
+    """Stands where the decoder stood, and hands on the hidden states it is given."""
+
+    def forward(self, *_: Any, inputs_embeds: torch.Tensor, **__: Any) -> "_Output":
+        return _Output(inputs_embeds)
+
+
+class _Output:
+    """A decoder's output with nothing but its hidden states."""
+
+    def __init__(self, hidden: torch.Tensor) -> None:
+        self.last_hidden_state = hidden
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+    def __getitem__(self, index: int) -> torch.Tensor:
+        return (self.last_hidden_state,)[index]

@@ -54,6 +54,13 @@ def may_record(device: torch.device) -> bool:
     )
 
 
+def computes_now(device: torch.device) -> bool:
+    """Whether what is on ``device`` can be computed with in this process: what ZeroGPU's parent
+    process puts on CUDA only waits for a worker to take it there.
+    """
+    return device.type != "cuda" or not os.environ.get("SPACES_ZERO_GPU")
+
+
 def synchronise(device: torch.device) -> None:
     """Wait for the work queued on ``device``."""
     if device.type == "cuda":

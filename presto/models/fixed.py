@@ -30,7 +30,7 @@ def run_fixed(
     """``forward(embeds, positions, mask, [gate])`` on padded inputs; returns its outputs' true
     rows.
 
-    ``inputs``: ``embeds [1, rows, H]``, ``positions [1, rows]``, ``mask [1, rows, committed +
+    ``inputs``: ``embeds [1, rows, H]``, ``positions [1, rows]``, ``masks [1, K, rows, committed +
     rows]`` and, if an adapter acts, its ``gate [rows, 1]``. ``key`` tells passes of equal shapes
     apart.
     """
@@ -60,11 +60,11 @@ def run_fixed(
 
 
 def _pad_mask(mask: torch.Tensor, more: int, span: int) -> torch.Tensor:
-    """``[1, rows + more, span]``: the true rows see what they saw, the others themselves."""
+    """``[…, rows + more, span]``: the true rows see what they saw, the others themselves."""
     rows, columns = mask.shape[-2:]
-    padded = mask.new_zeros(1, rows + more, span)
-    padded[:, :rows, :columns] = mask
-    padded[0, rows:, columns : columns + more] = torch.eye(
+    padded = mask.new_zeros(*mask.shape[:-2], rows + more, span)
+    padded[..., :rows, :columns] = mask
+    padded[..., rows:, columns : columns + more] = torch.eye(
         more, dtype=torch.bool, device=mask.device
     )
     return padded

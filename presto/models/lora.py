@@ -12,11 +12,29 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import nn
+
+from presto.models.checkpoint import check_tensors, load_tensors, read_header, read_json
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 PREFIX = "base_model.model."
+_READ = frozenset({"peft_type", "r", "lora_alpha", "target_modules"})
+_INFORMS = frozenset(  # PEFT's fields that change nothing of how a saved LoRA is computed
+    {
+        *("task_type", "base_model_name_or_path", "revision", "peft_version", "auto_mapping"),
+        *("inference_mode", "lora_dropout", "layers_pattern", "eva_config"),
+        *("loftq_config", "corda_config", "megatron_core", "qalora_group_size", "runtime_config"),
+    }
+)
+_NEUTRAL: tuple[object, ...] = (
+    None,
+    False,
+    "none",
+    [],
+    {},
+)  # a feature that is named and not in use
+_STARTS = (True, False, None, "gaussian", "eva", "orthogonal")  # others change the target's weights
 
 
 class LowRankAdapter(nn.Module):
@@ -98,30 +116,49 @@ class LowRankAdapter(nn.Module):
     def load(
         cls, model: nn.Module, folder: Path, prefix: tuple[str, str] = ("", "")
     ) -> "LowRankAdapter":
-        """Attach the adapter of a PEFT folder; missing or unexpected tensors are an error.
+        """Attach the adapter of a PEFT folder; ``ValueError`` names the file and the field or
+        tensor that is missing, damaged or not expected.
 
         ``prefix`` = (the checkpoint's, the model's) start of module names, where the two differ.
         """
-        config = json.loads((folder / CONFIG_FILE).read_text())
-        if config.get("peft_type") != "LORA":
-            raise ValueError(
-                f"{folder / CONFIG_FILE}: peft_type is {config.get('peft_type')!r}, expected 'LORA'"
-            )
-        adapter = cls(
-            model, int(config["r"]), float(config["lora_alpha"]), tuple(config["target_modules"])
-        )
-        tensors = load_file(folder / WEIGHTS_FILE)
+        adapter = cls(model, *_read_config(folder / CONFIG_FILE))
         stored = {
             key: PREFIX + prefix[0] + key.replace("/", ".").removeprefix(prefix[1])
             for key in adapter.down
         }
-        wanted = {f"{name}.lora_{side}.weight" for name in stored.values() for side in "AB"}
-        if wanted != set(tensors):
-            missing, extra = sorted(wanted - set(tensors)), sorted(set(tensors) - wanted)
-            raise ValueError(
-                f"{folder / WEIGHTS_FILE}: missing {missing[:3]}, unexpected {extra[:3]}"
-            )
+        wanted = {
+            f"{name}.lora_{side}.weight": tuple(part[key].shape)
+            for key, name in stored.items()
+            for side, part in (("A", adapter.down), ("B", adapter.up))
+        }
+        by = f"its target at rank {adapter.rank}"
+        found = read_header(folder / WEIGHTS_FILE)
+        check_tensors(folder / WEIGHTS_FILE, found, wanted, by)
+        tensors = load_tensors(found)
         for key, name in stored.items():
             adapter.down[key].data = tensors[f"{name}.lora_A.weight"].float()
             adapter.up[key].data = tensors[f"{name}.lora_B.weight"].float()
         return adapter.to(next(model.parameters()).device)
+
+
+def _read_config(path: Path) -> tuple[int, float, tuple[str, ...]]:
+    """Rank, α and target modules of an ``adapter_config.json``; ``ValueError`` names a field that
+    is missing, wrong or not supported.
+    """
+    config = read_json(path)
+    if config.get("peft_type") != "LORA":
+        raise ValueError(f"{path}: peft_type is {config.get('peft_type')!r}, expected 'LORA'")
+    for name, value in config.items():
+        neutral = _STARTS if name == "init_lora_weights" else _NEUTRAL
+        if name not in _READ | _INFORMS and value not in neutral:
+            raise ValueError(f"{path}: {name} is not supported (it is {value!r})")
+    if missing := sorted(_READ - config.keys()):
+        raise ValueError(f"{path} is no LoRA configuration: {missing[0]} is missing")
+    rank, alpha, modules = config["r"], config["lora_alpha"], config["target_modules"]
+    if not isinstance(rank, int) or rank < 1:
+        raise ValueError(f"{path}: r must be a whole number of at least 1, got {rank!r}")
+    if not isinstance(alpha, int | float):
+        raise ValueError(f"{path}: lora_alpha must be a number, got {alpha!r}")
+    if not isinstance(modules, list) or not all(isinstance(name, str) for name in modules):
+        raise ValueError(f"{path}: target_modules must be a list of names, got {modules!r}")
+    return rank, float(alpha), tuple(modules)

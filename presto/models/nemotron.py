@@ -8,24 +8,37 @@ predicts position i. Verifying: causal (a tree's ancestor mask), LoRA off. Imple
 public description.
 """
 
-import json
 from pathlib import Path
 from typing import Any, Self
 
 import torch
-from safetensors.torch import load_file
+from huggingface_hub.errors import StrictDataclassError
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
 from presto.decoding.marginals import marginals_from
-from presto.decoding.protocols import Draft
-from presto.models.backbone import Backbone
+from presto.decoding.protocols import Draft, Session
+from presto.models.checkpoint import (
+    CONFIG_FILE,
+    check_tensors,
+    load_tensors,
+    read_json,
+    read_tensors,
+    refuse_quantised,
+)
 from presto.models.lora import LowRankAdapter
+from presto.models.selfcheck import checked
 from presto.models.selfspec import SelfSpeculativeSession, SelfSpeculativeSystem
+from presto.models.windows import FULL
 
 MODEL_TYPE = "nemotron_labs_diffusion"
 LORA_FOLDER = "linear_spec_lora"
 BLOCK = 32
 _PREFIXES = (("encoder.", "model."), ("diffusion_head.", "lm_head."))
+_OLD_ROPE = ("rope_theta", "rope_scaling")  # what configurations had before rope_parameters
+_NOT_SUPPORTED = (  # each would change the network
+    *("attention_bias", "mlp_bias", "tie_word_embeddings"),
+    *("num_ar_layers", "num_diffusion_layers"),
+)
 
 
 def model_key(checkpoint_key: str) -> str:
@@ -39,14 +52,26 @@ def model_key(checkpoint_key: str) -> str:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """``config.json`` of a checkpoint folder, if it is of this model type."""
-    raw: dict[str, Any] = json.loads((folder / "config.json").read_text())
+    """``config.json`` of a checkpoint folder, if it is of this model type; ``ValueError`` names a
+    field that is missing or not supported.
+    """
+    path = folder / CONFIG_FILE
+    raw = read_json(path)
     if raw.get("model_type") != MODEL_TYPE:
         raise ValueError(
             f"{folder}: model_type is {raw.get('model_type')!r}, expected {MODEL_TYPE!r}"
         )
-    if "mask_token_id" not in raw:
-        raise ValueError(f"{folder}: config.json has no mask_token_id")
+    refuse_quantised(folder, raw)
+    for name in ("mask_token_id", "eos_token_id"):
+        if name not in raw:
+            raise ValueError(f"{path} has no {name}")
+    for name in _NOT_SUPPORTED:
+        if raw.get(name):
+            raise ValueError(f"{path}: {name} is not supported (it is {raw[name]!r})")
+    if set(raw.get("layer_types") or ()) - {FULL}:
+        raise ValueError(f"{path}: layer_types may be {FULL} only, got {raw['layer_types']}")
+    if any(name in raw for name in _OLD_ROPE) and "rope_parameters" not in raw:
+        raise ValueError(f"{path} has {' or '.join(_OLD_ROPE)}, but no rope_parameters")
     return raw
 
 
@@ -58,22 +83,24 @@ def decoder_config(raw: dict[str, Any]) -> Ministral3Config:
         "dtype",
         "transformers_version",
     }
-    return Ministral3Config(**{key: value for key, value in raw.items() if key in known})
+    fields = {key: value for key, value in raw.items() if key in known}
+    return Ministral3Config(**fields)
 
 
 def load_model(folder: Path, dtype: torch.dtype) -> Ministral3ForCausalLM:
-    """The checkpoint's weights as a transformers model; missing or unexpected tensors are an
-    error.
+    """The checkpoint's weights as a transformers model; ``ValueError`` names the file and the field
+    or tensor that is missing, damaged or not expected.
     """
-    with torch.device("meta"):
-        model = Ministral3ForCausalLM(decoder_config(read_config(folder)))
-    tensors: dict[str, torch.Tensor] = {}
-    for path in sorted(folder.glob("*.safetensors")):
-        tensors |= {model_key(name): tensor.to(dtype) for name, tensor in load_file(path).items()}
-    wanted = model.state_dict().keys()
-    if wanted != tensors.keys():
-        missing, extra = sorted(wanted - tensors.keys()), sorted(tensors.keys() - wanted)
-        raise ValueError(f"{folder}: missing {missing[:3]}, unexpected {extra[:3]}")
+    raw, found = read_config(folder), read_tensors(folder)
+    try:
+        with torch.device("meta"):
+            model = Ministral3ForCausalLM(decoder_config(raw))
+    except (ValueError, TypeError, StrictDataclassError) as error:
+        raise ValueError(f"{folder / CONFIG_FILE}: {' '.join(str(error).split())}") from None
+    ours = {model_key(name): info for name, info in found.items()}
+    wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
+    check_tensors(folder, ours, wanted, "its configuration")
+    tensors = {model_key(name): tensor.to(dtype) for name, tensor in load_tensors(found).items()}
     model.load_state_dict(tensors, assign=True)
     model.model.rotary_emb = type(model.model.rotary_emb)(
         model.config
@@ -91,15 +118,18 @@ class NemotronSystem(SelfSpeculativeSystem):
     def load(cls, name: str, folder: Path, device: torch.device, dtype: torch.dtype) -> Self:
         """Read a checkpoint folder with its ``linear_spec_lora``."""
         raw = read_config(folder)
-        backbone = Backbone(load_model(folder, dtype).to(device))
+        backbone = checked(load_model(folder, dtype), device, str(folder))
         adapter = LowRankAdapter.load(backbone.model, folder / LORA_FOLDER, prefix=_PREFIXES[0])
-        eos = raw["eos_token_id"]
-        mask = backbone.embeddings.weight[raw["mask_token_id"]]
-        return cls(
-            name, backbone, frozenset(eos if isinstance(eos, list) else [eos]), adapter, mask
-        )
+        mask, ends = raw["mask_token_id"], raw["eos_token_id"]
+        if not isinstance(mask, int) or not 0 <= mask < backbone.vocab:
+            raise ValueError(
+                f"{folder / CONFIG_FILE}: mask_token_id must lie in 0..{backbone.vocab - 1}, got "
+                f"{mask!r}"
+            )
+        eos = frozenset(ends if isinstance(ends, list) else [ends])
+        return cls(name, backbone, eos, adapter, backbone.embeddings.weight[mask])
 
-    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "NemotronSession":
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> Session:
         return NemotronSession(self, prompt_ids, capacity)
 
 

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
+
+from presto.models.checkpoint import INDEX, load_tensors, read_header, read_index, read_tensors
 
 PIECE_BYTES = 15_000_000  # of tensors: with its header a piece stays under 16 MB
-INDEX = ".safetensors.index.json"
 
 
 def split_file(path: Path, limit: int = PIECE_BYTES) -> list[Path]:
@@ -24,7 +24,7 @@ def split_file(path: Path, limit: int = PIECE_BYTES) -> list[Path]:
         return [path]
     groups: list[dict[str, torch.Tensor]] = [{}]
     used = 0
-    for name, tensor in load_file(path).items():
+    for name, tensor in load_tensors(read_header(path)).items():
         if tensor.nbytes > limit:
             raise ValueError(
                 f"{path}: tensor {name} has {tensor.nbytes:,} bytes, a piece holds at most "
@@ -59,7 +59,7 @@ def join_folder(source: Path, out: Path) -> None:
         raise ValueError(f"{source} is no folder")
     indices = sorted(source.glob(f"*{INDEX}"))
     joined = {index: _joined(index) for index in indices}
-    pieces = {name for index in indices for name in _places(index).values()}
+    pieces = {name for index in indices for name in read_index(index).values()}
     out.mkdir(parents=True, exist_ok=True)
     for index, tensors in joined.items():
         save_file(tensors, out / index.name.removesuffix(".index.json"), metadata={"format": "pt"})
@@ -68,19 +68,5 @@ def join_folder(source: Path, out: Path) -> None:
             shutil.copyfile(path, out / path.name)
 
 
-def _places(index: Path) -> dict[str, str]:
-    places: dict[str, str] = json.loads(index.read_text())["weight_map"]
-    return places
-
-
 def _joined(index: Path) -> dict[str, torch.Tensor]:
-    tensors = {}
-    for name, piece in _places(index).items():
-        path = index.with_name(piece)
-        if not path.is_file():
-            raise ValueError(f"{index}: its piece {piece} is missing")
-        with safe_open(path, framework="pt") as file:
-            if name not in file.keys():  # noqa: SIM118 - the file is no mapping
-                raise ValueError(f"{path}: tensor {name} is missing")
-            tensors[name] = file.get_tensor(name)
-    return tensors
+    return load_tensors(read_tensors(index.parent, index.name.removesuffix(INDEX)))

@@ -14,28 +14,20 @@ import torch
 from presto.decoding.marginals import marginals_from
 from presto.decoding.protocols import Draft, TreeInput
 from presto.models.nemotron import NemotronSession, NemotronSystem
-from presto.models.selfspec import (
-    GatedSession,
-    GatedSystem,
-    SelfSpeculativeSession,
-    SelfSpeculativeSystem,
-)
-from presto.records import Tree
+from presto.models.selfspec import GatedSession, GatedSystem
+from presto.records import ROOT, Tree
 
 
-class QuadraticSession(SelfSpeculativeSession):
+class QuadraticSession:
     """One sequence; between rounds it holds the hidden states of the last accepted node's masks.
 
-    The first ``bonus_masks`` masks of a node predict the bonus token itself, which the node's own
-    row decides exactly.
+    ``own`` is the session of the same pair that drafts in passes of their own: it has the target's
+    cache, and drafts the first round. The first ``bonus_masks`` masks of a node predict the bonus
+    token itself, which the node's own row decides exactly.
     """
 
-    bonus_masks = 0
-
-    def __init__(
-        self, system: SelfSpeculativeSystem, prompt_ids: tuple[int, ...], capacity: int
-    ) -> None:
-        super().__init__(system, prompt_ids, capacity)
+    def __init__(self, own: GatedSession | NemotronSession, bonus_masks: int) -> None:
+        self.own, self.bonus_masks = own, bonus_masks
         self.masks = 0  # per node
         self.drafted: torch.Tensor | None = None  # by every node of the last tree [N + 1, masks, H]
         self.waiting: torch.Tensor | None = None  # by its last accepted node [D, H]
@@ -47,17 +39,17 @@ class QuadraticSession(SelfSpeculativeSession):
         """
         if self.waiting is None:
             self.masks = length + self.bonus_masks if length else 0
-            return super().draft(anchor, length, top_k)  # type: ignore[no-any-return, misc]
+            return self.own.draft(anchor, length, top_k)
         hidden = self.waiting[:length]
-        marginals = marginals_from(self.backbone.logits(hidden), top_k)
+        marginals = marginals_from(self.own.backbone.logits(hidden), top_k)
         return Draft(marginals, None, forwards=0, hidden=hidden)
 
     def plan(self, tree: Tree) -> TreeInput:
         """The tree's rows, then the masks of each of them in node order."""
-        plain, nodes, masks = super().plan(tree), len(tree.tokens), self.masks
+        plain, nodes, masks = self.own.plan(tree), len(tree.tokens), self.masks
         if masks == 0:
             return plain
-        device, seen = self.backbone.device, plain.mask.shape[1]
+        device, seen = self.own.backbone.device, plain.mask.shape[1]
         owner = torch.arange(nodes, device=device).repeat_interleave(masks)
         mask = torch.zeros(
             nodes * (1 + masks), seen + nodes * masks, dtype=torch.bool, device=device
@@ -71,35 +63,30 @@ class QuadraticSession(SelfSpeculativeSession):
 
     @torch.inference_mode()
     def verify(self, plan: TreeInput) -> torch.Tensor:
+        """The target's logits ``[N + 1, vocab]`` of the tree's own rows; their masks draft
+        besides.
+        """
+        system, backbone = self.own.system, self.own.backbone
         nodes, rows = len(plan.token_ids), len(plan.positions)
         embeds = torch.cat(
             [
-                self.backbone.embeddings(plan.token_ids),
-                self.system.mask_embedding.expand(rows - nodes, -1),
+                backbone.embeddings(plan.token_ids),
+                system.mask_embedding.expand(rows - nodes, -1),
             ]
         )
-        gate = torch.ones(rows, 1, dtype=self.backbone.dtype, device=self.backbone.device)
+        gate = torch.ones(rows, 1, dtype=backbone.dtype, device=backbone.device)
         gate[:nodes] = 0
         rows_ = embeds[None], plan.positions[None], plan.mask[None]
-        hidden = self.backbone.hidden(*rows_, self.cache, (self.system.adapter, gate))[0]
+        hidden = backbone.hidden(*rows_, self.own.cache, (system.adapter, gate))[0]
         self.drafted = hidden[nodes:].reshape(nodes, self.masks, hidden.shape[-1])
-        return self.backbone.logits(hidden[:nodes])
+        return backbone.logits(hidden[:nodes])
 
     @torch.inference_mode()
     def commit(self, nodes: tuple[int, ...]) -> None:
-        super().commit(nodes)
+        """Keep the rows of the root and of ``nodes``, and what the last of them drafted."""
+        self.own.commit(nodes)
         assert self.drafted is not None
-        self.waiting = self.drafted[nodes[-1] if nodes else 0, self.bonus_masks :]
-
-
-class QuadraticGatedSession(QuadraticSession, GatedSession):
-    """Mask 1 of a gated pair predicts the token after the bonus: none is wasted."""
-
-
-class QuadraticNemotronSession(QuadraticSession, NemotronSession):
-    """Mask 1 stands where the bonus token will and predicts it; the masks behind it draft."""
-
-    bonus_masks = 1
+        self.waiting = self.drafted[nodes[-1] if nodes else ROOT, self.bonus_masks :]
 
 
 class QuadraticGatedSystem(GatedSystem):
@@ -107,8 +94,9 @@ class QuadraticGatedSystem(GatedSystem):
 
     mode = "quadratic"
 
-    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticGatedSession:
-        return QuadraticGatedSession(self, prompt_ids, capacity)
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticSession:
+        """Mask 1 of a gated pair predicts the token after the bonus: none is wasted."""
+        return QuadraticSession(GatedSession(self, prompt_ids, capacity), bonus_masks=0)
 
 
 class QuadraticNemotronSystem(NemotronSystem):
@@ -116,5 +104,6 @@ class QuadraticNemotronSystem(NemotronSystem):
 
     mode = "quadratic"
 
-    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticNemotronSession:
-        return QuadraticNemotronSession(self, prompt_ids, capacity)
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> QuadraticSession:
+        """Mask 1 stands where the bonus token will and predicts it; the masks behind it draft."""
+        return QuadraticSession(NemotronSession(self, prompt_ids, capacity), bonus_masks=1)

@@ -1,6 +1,5 @@
 """From a pair's specification to a loaded pair, once per process."""
 
-import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,14 +9,18 @@ from presto.decoding.protocols import System
 from presto.kernels.ngram import NgramTable
 from presto.models.backbone import Backbone
 from presto.models.catalogue import MODES, Mode, PairSpec, find, names
+from presto.models.checkpoint import CONFIG_FILE, read_json
 from presto.models.device import keep_freed_memory, pick_device, pick_dtype
-from presto.models.dflash import DFlashDrafter, DFlashSystem
+from presto.models.dflash import DFlashSystem
+from presto.models.dflash_network import DFlashDrafter
+from presto.models.loading import load_causal_lm
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
+from presto.models.selfcheck import checked
 from presto.models.selfspec import GatedSystem
 from presto.models.sources import resolve
 from presto.models.tables import table_of
-from presto.models.text import Text
+from presto.models.text import Text, load_text
 
 __all__ = ["Pair", "find", "forget", "load", "load_target", "local_pair", "names"]
 GATED = {"linear": GatedSystem, "quadratic": QuadraticGatedSystem}
@@ -38,8 +41,16 @@ class Pair:
     models: tuple[tuple[str, str], ...] = ()
 
     def encode(self, prompt: str) -> tuple[int, ...]:
-        """Prompt ids under the pair's chat template."""
-        return self.text.encode_chat(prompt, **self.spec.template)
+        """Prompt ids under the pair's chat template; ``ValueError`` if the model has no embedding
+        for one of them.
+        """
+        ids = self.text.encode_chat(prompt, **self.spec.template)
+        if ids and max(ids) >= self.system.vocab:
+            raise ValueError(
+                f"the tokenizer writes {self.text.label(max(ids))!r} as token {max(ids)}, but the "
+                f"model knows {self.system.vocab} tokens"
+            )
+        return ids
 
 
 def local_pair(target: Path, drafter: Path | None = None, mode: str = "linear") -> PairSpec:
@@ -52,7 +63,7 @@ def local_pair(target: Path, drafter: Path | None = None, mode: str = "linear") 
     spec = PairSpec(
         f"local:{target.name}", f"Checkpoint {target}", "nemotron", str(target), mode=chosen
     )
-    if _config(target, "config.json").get("model_type") == MODEL_TYPE:
+    if read_json(target / CONFIG_FILE).get("model_type") == MODEL_TYPE:
         return spec
     if drafter is None:
         raise ValueError(
@@ -62,7 +73,7 @@ def local_pair(target: Path, drafter: Path | None = None, mode: str = "linear") 
     spec = replace(spec, name=f"{spec.name}+{drafter.name}", drafter=str(drafter))
     if (drafter / "adapter_config.json").is_file():
         return replace(spec, kind="gated")
-    if "dflash_config" not in _config(drafter, "config.json"):
+    if "dflash_config" not in read_json(drafter / CONFIG_FILE):
         raise ValueError(
             f"{drafter} is no drafter: expected config.json with dflash_config, or "
             "adapter_config.json"
@@ -75,17 +86,6 @@ def _linear_only(spec: PairSpec) -> PairSpec:
     if mode != "linear":
         raise ValueError(f"a DFlash pair has no {mode} mode: the drafter is a model of its own")
     return spec
-
-
-def _config(folder: Path, name: str) -> dict[str, object]:
-    path = folder / name
-    if not path.is_file():
-        raise ValueError(f"no checkpoint at {folder}: {name} is missing")
-    try:
-        raw = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path} is not JSON: {error}") from None
-    return raw if isinstance(raw, dict) else {}
 
 
 def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None) -> Pair:
@@ -120,40 +120,30 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
 def _system(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> tuple[System, Text]:
     if spec.kind == "nemotron":
         device = pick_device()
-        system: System = NEMOTRON[spec.mode].load(
-            spec.name, target, device, pick_dtype(dtype, device)
-        )
+        system = NEMOTRON[spec.mode].load(spec.name, target, device, pick_dtype(dtype, device))
         return system, load_text(target)
     backbone, text = load_target(target, dtype)
-    eos = frozenset({text.tokenizer.eos_token_id, *_generation_ends(backbone)})
+    eos = _ends(backbone, text)
     if spec.kind == "gated":
         return GATED[spec.mode].load(spec.name, backbone, eos, drafter), text
     return DFlashSystem(spec.name, backbone, eos, DFlashDrafter.load(drafter)), text
 
 
-def _generation_ends(backbone: Backbone) -> list[int]:
-    """The ids at which transformers' ``generate`` ends for this checkpoint (Qwen3 has two)."""
+def _ends(backbone: Backbone, text: Text) -> frozenset[int]:
+    """The ids at which transformers' ``generate`` ends for this checkpoint (Qwen3 has two), and the
+    tokenizer's end of text.
+    """
     ends = backbone.model.generation_config.eos_token_id
-    return list(ends) if isinstance(ends, list) else [] if ends is None else [ends]
-
-
-def load_text(folder: Path) -> Text:
-    """The tokenizer of a checkpoint folder."""
-    from transformers import AutoTokenizer
-
-    return Text(AutoTokenizer.from_pretrained(folder))
+    listed = ends if isinstance(ends, list) else [ends]
+    return frozenset({text.tokenizer.eos_token_id, *listed} - {None})
 
 
 def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
     """A transformers checkpoint folder as backbone and tokenizer, on the device and dtype of
-    ``presto.models.device``.
+    ``presto.models.device``; ``ValueError`` says in one sentence why it cannot be decoded.
     """
-    from transformers import AutoModelForCausalLM
-    from transformers.utils import logging as transformers_logging
-
-    transformers_logging.disable_progress_bar()
     device = pick_device()
     if device.type == "cpu":
         keep_freed_memory()
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=pick_dtype(dtype, device)).to(device)
-    return Backbone(model), load_text(folder)
+    model = load_causal_lm(folder, pick_dtype(dtype, device))
+    return checked(model, device, str(folder)), load_text(folder)

@@ -9,18 +9,19 @@ idea of gated LoRA is known from multi-token prediction (arXiv 2507.11851).
 """
 
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 
 from presto.decoding.marginals import read_draft
-from presto.decoding.protocols import Draft
+from presto.decoding.protocols import Draft, Session
 from presto.models.backbone import Backbone
+from presto.models.checkpoint import check_tensors, load_tensors, read_header
 from presto.models.lora import LowRankAdapter
 from presto.models.target import TargetSession, TargetSystem
 
-MASK_FILE = "mask_embedding.safetensors"
+MASK_FILE, MASK = "mask_embedding.safetensors", "mask_embedding"
 MAX_MASKS = 31
 
 
@@ -83,7 +84,7 @@ class GatedSystem(SelfSpeculativeSystem):
         """Attach the adapter folder written by ``save_draft_adapter``."""
         return cls(name, backbone, eos_ids, *load_draft_adapter(backbone.model, folder))
 
-    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "GatedSession":
+    def start(self, prompt_ids: tuple[int, ...], capacity: int) -> Session:
         return GatedSession(self, prompt_ids, capacity)
 
 
@@ -105,13 +106,14 @@ def save_draft_adapter(
 ) -> None:
     """Write the folder ``GatedSystem.load`` reads: a PEFT LoRA folder plus the mask embedding."""
     adapter.save(folder, base_model)
-    save_file(
-        {"mask_embedding": mask_embedding.detach().to("cpu", torch.bfloat16)}, folder / MASK_FILE
-    )
+    save_file({MASK: mask_embedding.detach().to("cpu", torch.bfloat16)}, folder / MASK_FILE)
 
 
-def load_draft_adapter(model: torch.nn.Module, folder: Path) -> tuple[LowRankAdapter, torch.Tensor]:
+def load_draft_adapter(model: Any, folder: Path) -> tuple[LowRankAdapter, torch.Tensor]:
     """Attach the adapter of such a folder to ``model``; returns it with the mask embedding
     ``[H]``.
     """
-    return LowRankAdapter.load(model, folder), load_file(folder / MASK_FILE)["mask_embedding"]
+    adapter, found = LowRankAdapter.load(model, folder), read_header(folder / MASK_FILE)
+    wanted = {MASK: (int(model.config.hidden_size),)}
+    check_tensors(folder / MASK_FILE, found, wanted, "its target")
+    return adapter, load_tensors(found)[MASK]

@@ -2,13 +2,13 @@
 one sentence.
 """
 
-import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from presto.models.catalogue import EMBEDDED, WeightsError
+from presto.models.checkpoint import INDEX, read_index
 from presto.models.weights import embedded_target
 
 WANTED = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
@@ -66,9 +66,8 @@ def is_here(source: str) -> bool:
 
 def _has_weights(folder: Path) -> bool:
     """Whether every file of weights that a snapshot's index names is there."""
-    for index in folder.glob("*.safetensors.index.json"):
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-        return all((folder / name).is_file() for name in names)
+    for index in folder.glob(f"*{INDEX}"):
+        return all((folder / name).is_file() for name in read_index(index).values())
     return any(folder.glob("*.safetensors"))
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import torch
 
-from presto.decoding.protocols import TreeInput
+from presto.decoding.protocols import System, TreeInput
 from presto.models import device as devices
 from presto.models.backbone import Backbone
 from presto.models.cache import TailCache
-from presto.records import Tree
+from presto.records import ROOT, Tree
 from presto.records.tree import depths, paths_to
 
 
@@ -35,7 +35,7 @@ class TargetSession:
         itself.
         """
         nodes, committed = len(tree.tokens), self.cache.committed
-        parents = np.maximum(tree.parents, 0)
+        parents = np.maximum(tree.parents, ROOT)  # the root is its own
         columns = [
             tree.tokens,
             np.add(depths(tree.parents), committed),
@@ -60,18 +60,18 @@ class TargetSession:
 
     @torch.inference_mode()
     def commit(self, nodes: tuple[int, ...]) -> None:
-        kept = self.cache.keep([0, *nodes])
+        kept = self.cache.keep([ROOT, *nodes])
         if self.features is not None:
             self.observe(self.features[kept])
 
 
-class TargetSystem:
-    """What every pair shares: the loaded target and its limits."""
+class TargetSystem(System):
+    """What every pair shares: the loaded target and its limits. A pair adds ``start``."""
 
     def __init__(self, name: str, backbone: Backbone, eos_ids: frozenset[int]) -> None:
         self.name, self.backbone, self.eos_ids = name, backbone, eos_ids
         self.vocab = backbone.vocab
-        self.context = int(backbone.model.config.max_position_embeddings)
+        self.context = backbone.context
 
     @property
     def device(self) -> torch.device:

@@ -2,35 +2,24 @@
 bytes of a token.
 """
 
+import codecs
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from pathlib import Path
 from typing import Any
 
+from jinja2 import TemplateError
+
+from presto.models.checkpoint import sentence
+from presto.models.token_bytes import TokenBytes, as_piece
 from presto.records import Piece
 
 _CONTENT = (
     "\ufdd0"  # a Unicode noncharacter: stands for the user's text while the template is rendered
 )
-
-
-@cache
-def _byte_of_symbol() -> dict[str, int]:
-    """Byte-level BPE writes every byte as one printable character (GPT-2's table); this is the way
-    back.
-    """
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    table = {chr(byte): byte for byte in printable}
-    others = (byte for byte in range(256) if byte not in set(printable))
-    return table | {chr(256 + i): byte for i, byte in enumerate(others)}
-
-
-def as_piece(data: bytes) -> Piece:
-    """A token's bytes as text where they are UTF-8 on their own, else as a tuple of byte values."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return tuple(data)
+# What a template may raise: it is a program of the checkpoint's.
+_TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, LookupError, AttributeError)
+_LONGEST = 8  # tokens that may share one character: its bytes are four at most
 
 
 @dataclass(frozen=True)
@@ -48,62 +37,158 @@ class Text:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.specials = frozenset(tokenizer.all_special_ids)
+        self.bytes = TokenBytes(tokenizer)
+        added = tokenizer.added_tokens_decoder
+        self.specials = frozenset(tokenizer.all_special_ids) | {
+            token for token, entry in added.items() if entry.special
+        }
+        # A token that is only added, as Qwen3's <think>, steers a model just as a special one does;
+        # those for runs of spaces or line ends do not. What stands for unknown characters is in
+        # every text that has some.
+        unknown = _unknown_ids(tokenizer)
+        self.unknown_names = {added[token].content for token in unknown if token in added}
+        self.control = (self.specials - unknown) | {
+            token
+            for token, entry in added.items()
+            if entry.content.strip(" \t\r\n▁") and token not in unknown
+        }
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Ids of user text; control-token text such as ``<|im_end|>`` is treated as the characters
         it is.
         """
-        return tuple(
-            self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
-        )
+        ids = self._ids(text)
+        named = any(name in text for name in self.unknown_names)
+        return self._characters(text) if named or self._controls(ids) else ids
+
+    def _ids(self, text: str) -> tuple[int, ...]:
+        """Ids of a text in which control tokens count."""
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _characters(self, text: str) -> tuple[int, ...]:
+        """Ids of a text in which no added token counts: the tokenizer's steps one by one."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            encoded = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True)
+            ids = tuple(encoded["input_ids"])
+        else:
+            if backend.normalizer is not None:
+                text = backend.normalizer.normalize_str(text)
+            split = backend.pre_tokenizer and backend.pre_tokenizer.pre_tokenize_str(text)
+            words = [word for word, _ in split] if split is not None else [text]
+            ids = tuple(token.id for word in words for token in backend.model.tokenize(word))
+        if special := [token for token in ids if token in self.specials & self.control]:
+            raise ValueError(
+                f"the prompt holds {self.bytes.symbol(special[0])!r}, which this tokenizer can "
+                "only write as a control token"
+            )
+        return ids
 
     def chat_turn(self, **options: Any) -> ChatTurn:
         """The chat template around one user message; ``options`` go to the template
         (``enable_thinking`` …).
         """
-        message = [{"role": "user", "content": _CONTENT}]
-        rendered = self.tokenizer.apply_chat_template(
-            message, add_generation_prompt=True, tokenize=False, **options
-        )
-        before, after = rendered.split(_CONTENT)
-        return ChatTurn(self._encode_control(before), self._encode_control(after))
-
-    def _encode_control(self, text: str) -> tuple[int, ...]:
-        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+        before, after = self._around(options)
+        return ChatTurn(self._ids(before), self._ids(after))
 
     def encode_chat(self, prompt: str, **options: Any) -> tuple[int, ...]:
         """The whole prompt of one user message under the chat template."""
-        turn = self.chat_turn(**options)
-        return (*turn.before, *self.encode(prompt), *turn.after)
+        before, after = self._around(options)
+        text = self._rendered(prompt, options)
+        if not (text.startswith(before) and text.endswith(after)):
+            raise ValueError("the chat template writes other text around this prompt than usual")
+        around = [*self._ids(before), *self._ids(after)]
+        whole, message = self._ids(text), text[len(before) : len(text) - len(after)]
+        named = any(name in message for name in self.unknown_names)
+        if not named and self._controls(whole) == self._controls(around):
+            return whole
+        return (*self._ids(before), *self.encode(message), *self._ids(after))
+
+    def _controls(self, ids: Iterable[int]) -> list[int]:
+        return [token for token in ids if token in self.control]
+
+    def _around(self, options: dict[str, Any]) -> tuple[str, str]:
+        """What the template writes before and behind a user's message."""
+        parts = self._rendered(_CONTENT, options).split(_CONTENT)
+        if len(parts) != 2:
+            raise ValueError(
+                f"the chat template writes the user's message {len(parts) - 1} times, expected once"
+            )
+        return parts[0], parts[1]
+
+    def _rendered(self, content: str, options: dict[str, Any]) -> str:
+        """The template's text of one user message. Some templates take a message as a string, some
+        as a list of parts.
+        """
+        if not self.tokenizer.chat_template:
+            raise ValueError("the tokenizer has no chat template: a base model cannot be asked")
+        problem: Exception | None = None
+        for form in (content, [{"type": "text", "text": content}]):
+            try:
+                text: str = self.tokenizer.apply_chat_template(
+                    [{"role": "user", "content": form}],
+                    add_generation_prompt=True,
+                    tokenize=False,
+                    **options,
+                )
+            except _TEMPLATE_ERRORS as error:
+                problem = problem or error
+                continue
+            if content.strip() in text:
+                return text
+        reason = f": {sentence(problem)}" if problem else " the user's message"
+        raise ValueError(f"the chat template refuses{reason}")
 
     def piece(self, token: int) -> bytes:
         """The bytes of one token; empty for control tokens, which are no text."""
-        if token in self.specials or token >= len(self.tokenizer):
-            return b""
-        symbols = self.tokenizer.convert_ids_to_tokens(token)
-        table = _byte_of_symbol()
-        if all(symbol in table for symbol in symbols):
-            return bytes(table[symbol] for symbol in symbols)
-        return str(symbols).encode()
+        return b"" if token in self.specials else self.bytes(token)
 
     def label(self, token: int) -> Piece:
         """What a trace shows of a token: its text or bytes, a control token by name."""
-        if token in self.specials:
-            return str(self.tokenizer.convert_ids_to_tokens(token))
-        return as_piece(self.piece(token)) if token < len(self.tokenizer) else f"<{token}>"
+        symbol = self.bytes.symbol(token)
+        if symbol is None:
+            return f"<{token}>"
+        return symbol if token in self.specials else as_piece(self.piece(token))
 
     def labels(self, tokens: Iterable[int]) -> dict[int, Piece]:
         return {token: self.label(token) for token in sorted(set(tokens))}
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Text of ``tokens`` without control tokens; a character still missing bytes at the end is
-        left out.
+        """The tokenizer's text of ``tokens`` without control tokens; a character still missing
+        bytes at the end is left out.
         """
-        data = b"".join(self.piece(token) for token in tokens)
-        for cut in range(min(4, len(data) + 1)):
-            try:
-                return data[: len(data) - cut].decode()
-            except UnicodeDecodeError:
-                continue
-        return data.decode(errors="replace")
+        text = str(self.tokenizer.decode(list(tokens), skip_special_tokens=True))
+        return text.rstrip("\ufffd") if self._is_cut(tokens) else text
+
+    def _is_cut(self, tokens: Sequence[int]) -> bool:
+        """Whether the last bytes begin a character that they do not complete."""
+        reader = codecs.getincrementaldecoder("utf-8")("replace")
+        reader.decode(b"".join(self.piece(token) for token in tokens[-_LONGEST:]))
+        return bool(reader.getstate()[0])
+
+
+def _unknown_ids(tokenizer: Any) -> frozenset[int]:
+    """The ids that stand for characters the vocabulary lacks."""
+    model = getattr(getattr(tokenizer, "backend_tokenizer", None), "model", None)
+    name = getattr(model, "unk_token", None)
+    ids = {tokenizer.unk_token_id, tokenizer.get_vocab().get(name)} - {None}
+    return frozenset(ids)
+
+
+def load_text(folder: Path) -> Text:
+    """The tokenizer of a checkpoint folder; ``ValueError`` in one sentence if it cannot be read
+    without running code from there.
+    """
+    from transformers import AutoTokenizer
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, trust_remote_code=False, local_files_only=True
+        )
+    except Exception as error:  # the tokenizers library raises plain Exception
+        raise ValueError(f"{folder} has no tokenizer that can be read: {sentence(error)}") from None
+    if len(tokenizer.get_vocab()) <= len(tokenizer.added_tokens_decoder):
+        raise ValueError(f"{folder} has no tokenizer: its vocabulary is empty")
+    return Text(tokenizer)

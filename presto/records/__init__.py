@@ -14,6 +14,8 @@ from presto.records.files import (
 )
 from presto.records.trace import (
     NGRAM,
+    NO_PARENT,
+    ROOT,
     Choice,
     Finish,
     Marginals,
@@ -31,6 +33,8 @@ from presto.records.trace import (
 __all__ = [
     "MAX_TRACE_BYTES",
     "NGRAM",
+    "NO_PARENT",
+    "ROOT",
     "STRICT",
     "Choice",
     "DecodeConfig",

@@ -18,6 +18,7 @@ Finish = Literal["eos", "stop", "length", "stopped"]
 Verdict = Literal["root", "accepted", "rejected", "beyond"]
 Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
 TokenId = Annotated[int, Field(ge=0)]
+ROOT, NO_PARENT = 0, -1  # of a tree: the anchor's place in its arrays, and what it has for a parent
 NGRAM = "ngram"  # the role of a static n-gram table in ``Trace.models``
 
 
@@ -52,7 +53,7 @@ class Tree:
     """
 
     tokens: tuple[TokenId, ...]
-    parents: tuple[int, ...] = (-1,)
+    parents: tuple[int, ...] = (NO_PARENT,)
     rank: tuple[int, ...] = (0,)
     log_q: tuple[float, ...] = (0.0,)
     log_rho: tuple[float, ...] = (0.0,)
@@ -75,8 +76,8 @@ class Tree:
         }
         if lengths != {len(self.tokens)} or not self.tokens:
             raise ValueError(f"the tree's arrays must have one length, got {sorted(lengths)}")
-        if self.parents[0] != -1:
-            raise ValueError(f"the root's parent must be -1, got {self.parents[0]}")
+        if self.parents[ROOT] != NO_PARENT:
+            raise ValueError(f"the root's parent must be {NO_PARENT}, got {self.parents[ROOT]}")
         for i, parent in enumerate(self.parents[1:], start=1):
             if not 0 <= parent < i:
                 raise ValueError(f"parent of node {i} must lie in 0..{i - 1}, got {parent}")
@@ -142,9 +143,9 @@ class Round:
         nodes = len(self.tree.tokens)
         if len(self.log_p) != nodes:
             raise ValueError(f"log_p must have {nodes} entries, got {len(self.log_p)}")
-        parent = 0
+        parent = ROOT
         for node in self.accepted:
-            if not 0 < node < nodes or self.tree.parents[node] != parent:
+            if not ROOT < node < nodes or self.tree.parents[node] != parent:
                 raise ValueError(
                     f"accepted must be a path from the root, got {list(self.accepted)}"
                 )

@@ -1,10 +1,10 @@
-"""Pure functions of a tree's ``parents`` array (``parents[0] == -1``, ``parents[i] < i``)."""
+"""Pure functions of a tree's ``parents``: ``parents[ROOT] == NO_PARENT``, ``parents[i] < i``."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from presto.records import Round, Verdict
+from presto.records import ROOT, Round, Verdict
 
 
 def depths(parents: Sequence[int]) -> list[int]:
@@ -26,7 +26,7 @@ def children(parents: Sequence[int]) -> list[list[int]]:
 def path(parents: Sequence[int], node: int) -> list[int]:
     """Nodes from the root's child down to ``node``; empty for the root."""
     result = []
-    while node > 0:
+    while node > ROOT:
         result.append(node)
         node = parents[node]
     return result[::-1]
@@ -69,7 +69,7 @@ def verdicts(round_: Round) -> list[Verdict]:
     another token; ``beyond``: its parent was never reached, so the target was not asked.
     """
     accepted = set(round_.accepted)
-    reached = accepted | {0}
+    reached = accepted | {ROOT}
     result: list[Verdict] = ["root"]
     for node, parent in enumerate(round_.tree.parents[1:], start=1):
         result.append(

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from presto.kernels.ngram import NgramTable
-from presto.models.text import Text
+from presto.models.text import Text, load_text
 from presto.models.weights import embedded_target
 from presto.runs.prompts import load_prompts
 from presto.training.selfgen import load_shards
@@ -14,9 +14,7 @@ def build_table(source: Path, tokenizer: Path | None, order: int, min_count: int
     """Count the n-grams of ``source``: a folder of shards (already tokens), or a text or JSONL
     file.
     """
-    from transformers import AutoTokenizer
-
-    text = Text(AutoTokenizer.from_pretrained(tokenizer or embedded_target()))
+    text = load_text(tokenizer or embedded_target())
     return NgramTable.build(
         _documents(source, text), len(text.tokenizer), order=order, min_count=min_count
     )

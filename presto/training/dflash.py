@@ -14,7 +14,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import DynamicCache, Qwen3Config
 
 from presto.models.backbone import Backbone
-from presto.models.dflash import DFlashConfig, DFlashDrafter
+from presto.models.dflash_config import DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
 from presto.training.blocks import Batch, block_mask
 from presto.training.selfgen import Document
 from presto.training.trainer import Recipe, Trainer

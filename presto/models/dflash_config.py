@@ -1,0 +1,183 @@
+"""What a DFlash drafter's ``config.json`` says: read in the public layouts, honoured or refused by
+name.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub.errors import StrictDataclassError
+from transformers import Qwen3Config
+
+from presto.models.checkpoint import CONFIG_FILE, read_json, refuse_quantised
+from presto.models.windows import FULL, SLIDING, Kinds, attention_kinds
+
+ARCHITECTURE = "DFlashDraftModel"
+NESTED = "dflash_config"
+_OWN = frozenset(  # of a drafter, beside its Qwen3 sizes; the newer cards nest them
+    {
+        "block_size",
+        "num_target_layers",
+        "mask_token_id",
+        "target_layer_ids",
+        "is_causal",
+        "causal",
+        "input_embedding_scale",
+        "output_multiplier",
+        "final_logit_softcapping",
+    }
+)
+_OF_QWEN3 = frozenset(Qwen3Config().to_dict()) | {
+    *("rope_scaling", "rope_theta", "torch_dtype", "auto_map", "_name_or_path", "architectures"),
+    *("transformers_version", NESTED),
+}
+_MOVING_ROPE = ("dynamic", "longrope")  # rotate a cached key by the length known at the time
+
+
+@dataclass(frozen=True)
+class DFlashConfig:
+    """A drafter's ``config.json``; the usual Qwen3 sizes are kept in ``sizes``.
+
+    ``causal``: whether rows of a block are blind to later ones, ``None``: in layers with a window.
+    ``num_target_layers`` 0: the configuration does not say.
+    """
+
+    block_size: int
+    num_target_layers: int
+    mask_token_id: int
+    target_layer_ids: tuple[int, ...]
+    sizes: Qwen3Config
+    causal: bool | None = None
+    input_embedding_scale: float = 1.0
+    output_multiplier: float = 1.0
+    final_logit_softcapping: float | None = None
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds of attention of the layers, see ``presto.models.windows``."""
+        return attention_kinds(self.sizes)
+
+    def is_causal(self, kind: str) -> bool:
+        """Whether rows of a block are blind to later ones in layers of this kind."""
+        return kind == SLIDING if self.causal is None else self.causal
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every row of a block sees the context and the block whole, in every layer."""
+        return not any(window or self.is_causal(kind) for kind, window in self.kinds.items())
+
+    @classmethod
+    def read(cls, folder: Path) -> "DFlashConfig":
+        """Parse ``config.json``; ``ValueError`` names the field that is missing, wrong or not known
+        here.
+        """
+        path = folder / CONFIG_FILE
+        raw = read_json(path)
+        if not isinstance(raw.get(NESTED), dict):
+            raise ValueError(f"{path} is no DFlash configuration: {NESTED} is missing")
+        refuse_quantised(folder, raw)
+        _refuse_unknown(path, raw)
+        said = raw | raw[NESTED]
+        try:
+            return cls(
+                block_size=_count(said.get("block_size", 16)),
+                num_target_layers=_count(said.get("num_target_layers", 0), least=0),
+                mask_token_id=_count(said["mask_token_id"], least=0),
+                target_layer_ids=tuple(_count(i, least=0) for i in said["target_layer_ids"]),
+                sizes=_sizes(raw),
+                causal=_causal(raw, raw[NESTED]),
+                input_embedding_scale=float(said.get("input_embedding_scale", 1.0)),
+                output_multiplier=float(said.get("output_multiplier", 1.0)),
+                final_logit_softcapping=said.get("final_logit_softcapping") or None,
+            ).checked()
+        except KeyError as error:
+            raise ValueError(f"{path} is no DFlash configuration: {error} is missing") from None
+        except (ValueError, TypeError, StrictDataclassError) as error:
+            raise ValueError(f"{path}: {' '.join(str(error).split())}") from None
+
+    def checked(self) -> "DFlashConfig":
+        """This configuration; ``ValueError`` if its parts do not fit each other."""
+        if not self.target_layer_ids:
+            raise ValueError("target_layer_ids must name at least one layer")
+        above = self.num_target_layers or max(self.target_layer_ids) + 1
+        if max(self.target_layer_ids) >= above:
+            raise ValueError(
+                f"target_layer_ids must be below num_target_layers {above}, got "
+                f"{max(self.target_layer_ids)}"
+            )
+        rope = (self.sizes.rope_parameters or {}).get("rope_type")
+        if rope in _MOVING_ROPE:
+            raise ValueError(f"rope_type {rope} is not supported in a drafter")
+        return self
+
+    def write(self, folder: Path) -> None:
+        """Write ``config.json`` as z-lab's drafters have it."""
+        extra: dict[str, Any] = {
+            "mask_token_id": self.mask_token_id,
+            "target_layer_ids": list(self.target_layer_ids),
+        }
+        unusual = {
+            "causal": None,
+            "input_embedding_scale": 1.0,
+            "output_multiplier": 1.0,
+            "final_logit_softcapping": None,
+        }
+        extra |= {
+            name: getattr(self, name)
+            for name, usual in unusual.items()
+            if getattr(self, name) != usual
+        }
+        raw = self.sizes.to_diff_dict() | {
+            "architectures": [ARCHITECTURE],
+            "model_type": "qwen3",
+            "block_size": self.block_size,
+            "num_target_layers": self.num_target_layers,
+            NESTED: extra,
+        }
+        (folder / CONFIG_FILE).write_text(json.dumps(raw, indent=2) + "\n")
+
+
+def _refuse_unknown(path: Path, raw: dict[str, Any]) -> None:
+    """Refuse another architecture, and every field that is set and has no meaning here."""
+    named = raw.get("architectures") or [ARCHITECTURE]
+    if named != [ARCHITECTURE]:
+        raise ValueError(f"{path}: architectures is {named}, expected {[ARCHITECTURE]}")
+    if raw.get("model_type", "qwen3") != "qwen3":
+        raise ValueError(f"{path}: model_type is {raw['model_type']!r}, expected 'qwen3'")
+    unknown = [name for name, value in raw.items() if value and name not in _OF_QWEN3 | _OWN]
+    unknown += [
+        f"{NESTED}.{name}" for name, value in raw[NESTED].items() if value and name not in _OWN
+    ]
+    if unknown:
+        raise ValueError(
+            f"{path}: {unknown[0]} is not supported in a DFlash drafter "
+            f"(it is {(raw | raw[NESTED])[unknown[0].removeprefix(NESTED + '.')]!r})"
+        )
+
+
+def _sizes(raw: dict[str, Any]) -> Qwen3Config:
+    """The Qwen3 part; ``layer_types`` alone is enough to give layers a window."""
+    skipped = _OWN | {"architectures", "model_type", "auto_map", NESTED}
+    fields = {name: value for name, value in raw.items() if name not in skipped}
+    types = raw.get("layer_types") or []
+    if set(types) - {FULL, SLIDING}:
+        raise ValueError(f"layer_types may be {FULL} and {SLIDING}, got {sorted(set(types))}")
+    if SLIDING in types and fields.setdefault("use_sliding_window", True) is not True:
+        raise ValueError(f"layer_types has {SLIDING}, but use_sliding_window is not true")
+    return Qwen3Config(**fields)
+
+
+def _causal(raw: dict[str, Any], nested: dict[str, Any]) -> bool | None:
+    """``is_causal`` of the configuration, else ``causal`` of its DFlash part."""
+    said = (raw.get("is_causal"), nested.get("is_causal"), nested.get("causal"))
+    value = next((value for value in said if value is not None), None)
+    if value is not None and not isinstance(value, bool):
+        raise ValueError(f"is_causal must be true or false, got {value!r}")
+    return value
+
+
+def _count(value: Any, least: int = 1) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise ValueError(f"expected a whole number of at least {least}, got {value!r}")
+    return value
