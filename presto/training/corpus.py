@@ -6,7 +6,7 @@ from pathlib import Path
 from presto.kernels.ngram import NgramTable
 from presto.models.text import Text
 from presto.models.weights import embedded_target
-from presto.runs.prompts import load_prompts
+from presto.runs.prompts import CORPUS, read_prompts
 from presto.training.selfgen import load_shards
 
 
@@ -26,4 +26,4 @@ def _documents(source: Path, text: Text) -> Iterator[Sequence[int]]:
     if source.is_dir():
         yield from (document.tokens.tolist() for document in load_shards(source))
     else:
-        yield from (text.encode(prompt.text) for prompt in load_prompts(str(source)))
+        yield from (text.encode(prompt.text) for prompt in read_prompts(str(source), CORPUS))
