@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 
 def check_output(path: Path) -> Path:
     """The path of a file to be written later; ``ValueError`` says why it could not be written."""
@@ -70,3 +72,18 @@ def write_whole(path: Path, data: bytes) -> None:
     """Write a file that is never seen half written."""
     with replacing(path) as temporary:
         temporary.write_bytes(data)
+
+
+@contextmanager
+def alone(place: Path, seconds: float = 0) -> Iterator[None]:
+    """Keep other processes out of ``place``, a file or folder, by a hidden lock file beside it.
+
+    Waits ``seconds`` for another one, -1 for ever; then ``ValueError``. The lock of a process that
+    was killed is free.
+    """
+    lock = FileLock(place.resolve().with_name(f".{place.resolve().name}.lock"))
+    try:
+        with lock.acquire(timeout=seconds):
+            yield
+    except Timeout:
+        raise ValueError(f"another process is writing {place}: wait for it, or end it") from None
