@@ -64,6 +64,8 @@ def test_the_time_ends_the_training_and_both_drafters_load(trained: Path) -> Non
         GatedSystem.load("t", tiny_llama(0, VOCAB), frozenset(), trained / ADAPTER).adapter.rank
         == 2
     )
+    for path in trained.glob("smollm2-*/*"):
+        assert path.stat().st_mode & 0o044 == 0o044, f"{path} can be read by its owner alone"
     for state in ("dflash.pt", "adapter.pt"):
         saved = torch.load(trained / state, weights_only=True)
         assert 0 < saved["step"] < 10**6

@@ -10,6 +10,8 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from presto.records.writing import follow_umask
+
 PIECE_BYTES = 15_000_000  # of tensors: with its header a piece stays under 16 MB
 INDEX = ".safetensors.index.json"
 
@@ -66,6 +68,7 @@ def join_folder(source: Path, out: Path) -> None:
     for path in sorted(source.iterdir()):
         if path.is_file() and path not in indices and path.name not in pieces:
             shutil.copyfile(path, out / path.name)
+    follow_umask(out)
 
 
 def _places(index: Path) -> dict[str, str]:

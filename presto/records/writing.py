@@ -2,6 +2,7 @@
 written whole or not at all.
 """
 
+import logging
 import os
 import shutil
 import tempfile
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
+
+logger = logging.getLogger(__name__)
 
 
 def check_output(path: Path) -> Path:
@@ -74,16 +77,34 @@ def write_whole(path: Path, data: bytes) -> None:
         temporary.write_bytes(data)
 
 
+def follow_umask(folder: Path) -> None:
+    """Give the files of a folder the modes that new files have: libraries that write through a
+    temporary file leave them readable by their owner alone.
+    """
+    mask = os.umask(0)
+    os.umask(mask)
+    for path in folder.iterdir():
+        if path.is_file():
+            path.chmod(0o666 & ~mask)
+
+
 @contextmanager
-def alone(place: Path, seconds: float = 0) -> Iterator[None]:
+def alone(place: Path, patience: bool = False) -> Iterator[None]:
     """Keep other processes out of ``place``, a file or folder, by a hidden lock file beside it.
 
-    Waits ``seconds`` for another one, -1 for ever; then ``ValueError``. The lock of a process that
-    was killed is free.
+    Another one is waited for with ``patience``, otherwise it is a ``ValueError``. The lock of a
+    process that was killed is free.
     """
-    lock = FileLock(place.resolve().with_name(f".{place.resolve().name}.lock"))
+    real = place.resolve()
+    lock = FileLock(real.with_name(f".{real.name}.lock"))
     try:
-        with lock.acquire(timeout=seconds):
-            yield
+        lock.acquire(timeout=0)
     except Timeout:
-        raise ValueError(f"another process is writing {place}: wait for it, or end it") from None
+        if not patience:
+            raise ValueError(f"another process is writing {place}: wait for it or end it") from None
+        logger.info("waiting for another process that is writing %s", place)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()

@@ -22,7 +22,7 @@ from presto.models.registry import load_target
 from presto.models.text import Text
 from presto.models.weights import embedded_target
 from presto.paths import ASSETS
-from presto.records.writing import check_output_folder
+from presto.records.writing import check_output_folder, follow_umask
 from presto.runs.refusals import in_one_sentence
 from presto.runs.stopping import Stop, stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
@@ -84,6 +84,7 @@ def train_all(
     for name in (DFLASH, ADAPTER):
         for path in sorted((out / name).glob("*model.safetensors")):
             split_file(path)
+        follow_umask(out / name)
 
 
 def _most(wanted: int, documents: list[Document]) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 from presto.models.registry import load_target
 from presto.models.selfspec import save_draft_adapter
 from presto.models.weights import FOLDER, embedded_target
-from presto.records.writing import check_output, check_output_folder, write_whole
+from presto.records.writing import check_output, check_output_folder, follow_umask, write_whole
 from presto.runs.stopping import stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
@@ -103,3 +103,4 @@ def _documents(data: Path, checkpoint: Path, out: Path) -> list[Document]:
 def _write_curve(folder: Path, trainer: Trainer) -> None:
     text = json.dumps(trainer.curve, indent=0) + "\n"
     write_whole(folder / "curve.json", text.encode())
+    follow_umask(folder)
