@@ -27,11 +27,11 @@ from presto.kernels.rows import (
 )
 from presto.kernels.search import ALIGNED, BLIND, DEPTH, LOG_RHO, PARENT, RANK
 from presto.records import DecodeConfig, Marginals, Tree
+from presto.records.bounds import MAX_DEPTH
 from presto.registry import checked
 from presto.scorers import SCORERS, Drafted, NgramRatio, Scorer
 from presto.searches import SEARCHES, Search
 
-DEEPEST = 31  # drafted positions
 LIMIT = 1e4  # nats: a larger correction is cut, as in records
 
 
@@ -124,7 +124,7 @@ def _rule(task: Task) -> Rule:
 @lru_cache(maxsize=64)
 def _weights(scorer: Scorer, lam: float) -> np.ndarray:
     """The weights of log q and log ρ at every depth there may be."""
-    return np.array([scorer.weights(depth, lam) for depth in range(1, DEEPEST + 1)])
+    return np.array([scorer.weights(depth, lam) for depth in range(1, MAX_DEPTH + 1)])
 
 
 def _rows(task: Task, problem: Problem) -> Rows:

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from presto.models.catalogue import EMBEDDED, PAIRS
-from presto.models.weights import cache_folder
+from presto.paths import cache_folder
 from tests.support.checks import some
 from tests.support.server import APP, served
 

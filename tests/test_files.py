@@ -9,6 +9,7 @@ import pytest
 
 from presto.records import to_json
 from tests.support import synthetic
+from tests.support.limits import watched
 from ui import files
 from viz.visit import Visit
 
@@ -66,3 +67,43 @@ def test_anything_else_is_refused_in_words_and_leaves_the_page_as_it_was(
     assert len(warned) == 1
     assert warned[0].startswith(sentence)
     assert visit.wanted == number
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "sentence"),
+    [
+        ("MAX_ROUNDS", 2, "The run has 3 rounds, this page opens runs with at most 2"),
+        ("MAX_NODES", 50, "The run has 99 nodes, this page opens runs with at most 50"),
+        ("MAX_CHARACTERS", 9, "characters in its nodes, this page opens runs with at most 9"),
+    ],
+)
+def test_a_run_that_would_be_drawn_for_minutes_is_refused(
+    name: str, most: int, sentence: str, warned: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, name, most)
+    assert all(part == gr.skip() for part in opened({"text": to_json(RUN).decode()}))
+    assert sentence in warned[0]
+
+
+def test_tokens_that_the_pair_does_not_have_are_refused_in_words(warned: list[str]) -> None:
+    data = json.loads(to_json(RUN.traces[0]))
+    data["system"] = "smollm2-gated"
+    beyond = 10**6
+    text = json.dumps(data | {"prompt_ids": [beyond, 2, 3]})
+    text = text.replace('"pieces": {', f'"pieces": {{"{beyond}": "x", ')
+    opened({"text": text})
+    assert warned == ["Tokens must lie in 0..49151, got 2..1000000"]
+
+
+def test_a_file_of_pathological_tokens_is_answered_in_time(warned: list[str]) -> None:
+    """400 nodes of 9 kB, once 62 MB of page; and the worst that is still a run: within a second or
+    refused.
+    """
+    long = ["\u202e" * 9000, *map(str, range(60))]
+    data = json.loads(to_json(synthetic.trace(rounds=1, budget=400, pieces=["x"] * 61)))
+    data["pieces"] = {str(i): piece for i, piece in enumerate(long)}
+    with watched() as cost:
+        opened({"text": json.dumps(data)})
+    assert "at most 512 characters" in warned[0]
+    assert cost.seconds < 1
+    assert cost.megabytes < 200

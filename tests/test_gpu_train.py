@@ -13,12 +13,13 @@ from presto.models import pieces
 from presto.models.dflash import DFlashDrafter
 from presto.models.selfspec import GatedSystem
 from presto.models.text import Text
+from presto.runs.stopping import Stop
 from presto.training import gpu
 from presto.training.adapter import AdapterRecipe
 from presto.training.dflash import DFlashRecipe
 from presto.training.gpu import ADAPTER, DFLASH, Plan, report, train_all
 from presto.training.jobs import DFLASH_MASK
-from presto.training.selfgen import load_shards
+from presto.training.shards import load_shards
 from tests.support.doubles import tiny_llama
 from tests.support.tokenizer import write_tokenizer
 
@@ -53,7 +54,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Text:
 @pytest.fixture(scope="module")
 def trained(text: Text, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("gpu-train")
-    train_all(tiny_llama(0, VOCAB, torch.float32, 512), text, out, 4.0, PLAN)
+    train_all(tiny_llama(0, VOCAB, torch.float32, 512), text, out, 4.0, PLAN, Stop())
     return out
 
 
@@ -63,6 +64,8 @@ def test_the_time_ends_the_training_and_both_drafters_load(trained: Path) -> Non
         GatedSystem.load("t", tiny_llama(0, VOCAB), frozenset(), trained / ADAPTER).adapter.rank
         == 2
     )
+    for path in trained.glob("smollm2-*/*"):
+        assert path.stat().st_mode & 0o044 == 0o044, f"{path} can be read by its owner alone"
     for state in ("dflash.pt", "adapter.pt"):
         saved = torch.load(trained / state, weights_only=True)
         assert 0 < saved["step"] < 10**6
@@ -82,7 +85,8 @@ def test_a_second_call_goes_on_where_the_first_stopped(
     written = len(load_shards(trained / "data"))
     steps = torch.load(trained / "dflash.pt", weights_only=True)["step"]
     monkeypatch.setattr(gpu, "split_file", lambda path: pieces.split_file(path, 4000))
-    train_all(tiny_llama(0, VOCAB, torch.float32, 512), text, trained, 0.1, replace(PLAN, tokens=1))
+    plan = replace(PLAN, tokens=1)
+    train_all(tiny_llama(0, VOCAB, torch.float32, 512), text, trained, 0.1, plan, Stop())
     assert len(load_shards(trained / "data")) == written
     assert torch.load(trained / "dflash.pt", weights_only=True)["step"] == steps
     assert len(list((trained / DFLASH).glob("model-*-of-*.safetensors"))) > 1

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
+from presto.records import Choice, Marginals, Round, Stages, Trace
 from presto.records.measures import (
     acceptance_length,
     committed_counts,
@@ -26,10 +26,19 @@ def made(*rounds: tuple[int, float]) -> Trace:
     start, result = 3, []
     for count, seconds in rounds:
         stages = Stages(draft=0.4 * seconds, score=0.1 * seconds, verify=0.5 * seconds)
-        tree = Tree(tokens=(0,))
         result.append(
             Round(
-                start, None, Marginals(), tree, (0.0,), (), Choice(1), (1,) * count, 1.0, 2, stages
+                start=start,
+                exact=None,
+                marginals=Marginals(),
+                tree=synthetic.chain(0, (1,) * (count - 1)),
+                log_p=(0.0,) * count,
+                accepted=tuple(range(1, count)),
+                choice=Choice(1),
+                committed=(1,) * count,
+                margin=1.0,
+                forwards=2,
+                seconds=stages,
             )
         )
         start += count

@@ -1,4 +1,7 @@
+import io
 import math
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
 from presto.plain import PlainNgram
+from tests.support.limits import watched
 from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 
 Pair = tuple[NgramModel, PlainNgram]
@@ -116,6 +120,47 @@ def test_a_damaged_file_is_refused_by_name(tmp_path, damage: str) -> None:
         path.write_bytes(changed[damage])
     with pytest.raises(ValueError, match=r"table\.npz"):
         NgramTable.load(path)
+
+
+def _npz(path: Path, entries: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in entries.items():
+            archive.writestr(name, data)
+
+
+def _npy(descr: str, shape: tuple[int, ...], data: bytes = bytes(5)) -> bytes:
+    """An array file whose header says this, whatever the data are."""
+    file, header = io.BytesIO(), {"descr": descr, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
+    return file.getvalue() + data
+
+
+@pytest.mark.parametrize(
+    ("entry", "named"),
+    [
+        (b"\0" * (300 << 20), "it would unpack to 314,5"),
+        (_npy("|u1", (900_000_000_000,)), "does not have its size"),
+        (_npy("|u1", (-5,)), "does not have its size"),
+        (_npy("|O", (1,)), "expected numbers, got an array of object"),
+        (_npy("<f8", (5,), np.full(5, np.nan).tobytes()), "expected whole numbers"),
+        (b"\x93NUMPY\x01\0\xff\xff{", "not a valid n-gram table"),
+        (b"", "not a valid n-gram table"),
+    ],
+)
+def test_an_archive_is_unpacked_only_as_far_as_it_is_sound(
+    tmp_path: Path, entry: bytes, named: str
+) -> None:
+    """A bomb, a header that claims a terabyte, a pickle: all without a growth of memory."""
+    path = tmp_path / "table.npz"
+    NgramTable.build([[1, 2, 3, 1, 2, 4] * 3], 7).save(path)
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    _npz(path, entries | {"uni_count.npy": entry})
+    with watched() as cost, pytest.raises(ValueError, match=named) as error:
+        NgramTable.load(path)
+    assert "\n" not in str(error.value)
+    assert cost.seconds < 1
+    assert cost.megabytes < 100
 
 
 def test_every_flipped_byte_is_refused_or_harmless(tmp_path) -> None:

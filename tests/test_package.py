@@ -19,8 +19,7 @@ from zipfile import ZipFile
 import pytest
 from packaging.requirements import Requirement
 
-from presto.models.weights import cache_folder
-from presto.paths import ASSETS, assets_of
+from presto.paths import ASSETS, assets_of, cache_folder
 from presto.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from presto.records import (
 )
 from presto.runs.requests import make_config
 from tests.support.doubles import Scripted
+from tests.support.limits import watched
 
 
 @pytest.fixture
@@ -79,7 +81,8 @@ def broken(trace: Trace, *path: Any, value: Any) -> str:
         (("rounds", 0, "accepted"), [99], "path from the root"),
         (("rounds", 0, "log_p"), [0.0], "log_p must have"),
         (("rounds", 0, "committed", 0), "x", "committed.0"),
-        (("rounds", 0, "committed", 0), 48, "has no piece"),
+        (("rounds", 0, "choice", "top_ids"), [48], "has no piece"),
+        (("rounds", 0, "committed"), [9] * 9, "committed must have at most the"),
         (("config", "budget"), 0, "config.budget"),
         (("config", "temperature"), "hot", "config.temperature"),
         (("schema_version",), 2, "schema_version"),
@@ -113,7 +116,7 @@ def test_a_bomb_is_refused_before_it_is_parsed(
 ) -> None:
     monkeypatch.setattr("presto.records.files.MAX_TRACE_BYTES", 1000)
     (tmp_path / "x.json.gz").write_bytes(gzip.compress(b" " * 10_000_000))
-    with pytest.raises(ValueError, match="at most 1000"):
+    with pytest.raises(ValueError, match="at most 1,000"):
         load_trace(tmp_path / "x.json.gz")
 
 
@@ -149,3 +152,108 @@ def test_records_cannot_be_changed() -> None:
     choice = Choice(3)
     with pytest.raises(FrozenInstanceError):
         choice.token = 4  # type: ignore[misc]
+
+
+def grown(trace: Trace, parents: list[int], piece: str = "x") -> str:
+    """``trace`` with a first round whose tree has these parents, as JSON."""
+    data = json.loads(to_json(trace))
+    data["pieces"] = dict.fromkeys(data["pieces"], piece)
+    nodes = len(parents)
+    zeros = [0.0] * nodes
+    data["rounds"][0] |= {
+        "tree": {"tokens": [9] * nodes, "parents": parents, "rank": [0] * nodes}
+        | dict.fromkeys(("log_q", "log_rho", "blind", "aligned"), zeros),
+        "log_p": zeros,
+        "accepted": [],
+        "exact": None,
+        "committed": [],
+    }
+    data["rounds"] = data["rounds"][:1]
+    return json.dumps(data)
+
+
+def star(nodes: int) -> list[int]:
+    return [-1, *([0] * nodes)]
+
+
+def chain(nodes: int) -> list[int]:
+    return list(range(-1, nodes))
+
+
+def test_the_largest_tree_that_a_run_can_make_is_read(trace: Trace) -> None:
+    assert len(trace_from_json(grown(trace, star(1024))).rounds[0].tree.tokens) == 1025
+    assert len(trace_from_json(grown(trace, chain(31), "x" * 512)).rounds[0].tree.tokens) == 32
+
+
+@pytest.mark.parametrize(
+    ("parents", "piece", "named"),
+    [
+        (star(1025), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
+        (star(300_000), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
+        (chain(32), "x", "node 32 has depth 32, at most 31 are allowed"),
+        (chain(4000), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
+        (star(400), "x" * 513, "String should have at most 512 characters"),
+        (star(400), "x" * 9000, "String should have at most 512 characters"),
+    ],
+)
+def test_more_than_a_run_can_make_is_refused_at_once(
+    trace: Trace, parents: list[int], piece: str, named: str
+) -> None:
+    text = grown(trace, parents, piece)
+    with watched() as cost, pytest.raises(ValueError, match="not a valid trace") as error:
+        trace_from_json(text)
+    assert named in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+    assert cost.seconds < 1
+    assert cost.megabytes < 200
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda t: t | {"rounds": t["rounds"][:1] * 8194}, "rounds: Tuple should have at most"),
+        (lambda t: t | {"prompt": "x" * 20_001}, "prompt: String should have at most 20000"),
+        (lambda t: t | {"system": "x" * 10**6}, "system: String should have at most"),
+        (lambda t: t | {"models": dict.fromkeys(map(str, range(20)), "")}, "models: Dictionary"),
+        (lambda t: t | {"pieces": {"9": [256]}}, "pieces.9"),
+        (lambda t: t | {"pieces": {"-9": "x"}}, "pieces.-9"),
+        (lambda t: t | {"x" * 10**6: 0}, "Unexpected keyword argument"),
+        (lambda t: t | {"a\nb": "\n" * 99}, "a b: Unexpected keyword argument"),
+    ],
+)
+def test_other_parts_are_bounded_too(
+    trace: Trace, change: Callable[[dict[str, Any]], dict[str, Any]], named: str
+) -> None:
+    text = json.dumps(change(json.loads(to_json(trace))))
+    with watched() as cost, pytest.raises(ValueError, match="not a valid trace") as error:
+        trace_from_json(text)
+    assert named in str(error.value)
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+    assert cost.seconds < 3  # 8,193 rounds may be right, so they are read before the next is not
+
+
+def test_numbers_are_bounded_where_kernels_compute_with_them(trace: Trace) -> None:
+    for path in (("marginals", "log_q", 0, 0), ("tree", "log_q", 0), ("log_p", 0)):
+        with pytest.raises(ValueError, match=r"greater than or equal to -10000"):
+            trace_from_json(broken(trace, "rounds", 0, *path, value=-1e300))
+    with pytest.raises(ValueError, match="less than 2147483648"):
+        trace_from_json(broken(trace, "prompt_ids", value=[2**63]))
+
+
+def test_a_bomb_of_values_is_refused_before_it_is_parsed() -> None:
+    text = b'{"prompt_ids": [' + b"0," * 30_000_000 + b"0]}"
+    with watched() as cost, pytest.raises(ValueError, match=r"at most 4,000,000 are allowed"):
+        trace_from_json(text)
+    assert cost.seconds < 1
+    assert cost.megabytes < 50
+
+
+def test_a_corrupt_archive_is_named(trace: Trace, tmp_path: Path) -> None:
+    save(trace, tmp_path / "x.json.gz")
+    data = bytearray((tmp_path / "x.json.gz").read_bytes())
+    for place in range(10, len(data), 7):
+        (tmp_path / "x.json.gz").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + b"\0")
+        with pytest.raises(ValueError, match=r"x\.json\.gz|not a valid trace"):
+            load_trace(tmp_path / "x.json.gz")

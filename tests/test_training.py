@@ -12,10 +12,12 @@ import torch
 from presto.models.dflash import DFlashSystem
 from presto.models.lora import CONFIG_FILE, LowRankAdapter
 from presto.models.selfspec import GatedSystem, save_draft_adapter
+from presto.runs.stopping import Stop
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.blocks import Batch, block_mask, draw_batch
 from presto.training.dflash import DFlashRecipe, DFlashTrainer, layer_ids
-from presto.training.selfgen import Document, load_shards, save_shard
+from presto.training.selfgen import Document
+from presto.training.shards import load_shards, save_shard
 from presto.training.trainer import Trainer
 from tests.support.checks import some
 from tests.support.doubles import tiny_llama
@@ -111,13 +113,13 @@ def held_loss(training: Trainer) -> torch.Tensor:
 
 def test_a_resumed_run_ends_like_an_uninterrupted_one(tmp_path: Path) -> None:
     whole = trainer()
-    whole.run(tmp_path / "whole.pt", report_every=100)
+    whole.run(tmp_path / "whole.pt", Stop(), report_every=100)
     part = trainer()
     for _ in range(3):
         part.train_step()
     part.save(tmp_path / "part.pt")
     resumed = trainer()
-    resumed.run(tmp_path / "part.pt", report_every=100)
+    resumed.run(tmp_path / "part.pt", Stop(), report_every=100)
     assert resumed.step == RECIPE.steps
     torch.testing.assert_close(resumed.mask_embedding, whole.mask_embedding)
     assert [row["step"] for row in resumed.curve] == [RECIPE.steps]

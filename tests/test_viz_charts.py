@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from presto.records import Choice, Marginals, Method, Round, Stages, Trace, Tree
+from presto.records import Choice, Marginals, Method, Round, Stages, Trace
 from presto.records.measures import cumulative_speedup
 from tests.support import synthetic
 from viz import scores_figure, speed_sentence, speedup_figure
@@ -100,9 +100,9 @@ def lane(
                 start=3 + count,
                 exact=own,
                 marginals=marginals,
-                tree=Tree((root,)),
-                log_p=(0.0,),
-                accepted=(),
+                tree=synthetic.chain(root, tokens[int(exact) : -1]),
+                log_p=(0.0,) * (size - exact),
+                accepted=tuple(range(1, size - exact)),
                 choice=Choice(tokens[-1]),
                 committed=tokens,
                 margin=1.0,

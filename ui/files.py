@@ -6,13 +6,17 @@ from typing import Any
 
 import gradio as gr
 
-from presto.records import Recording, recording_from_json, trace_from_json
+from presto.records import Recording, Trace, recording_from_json, trace_from_json
 from ui.words import sentence
 from viz.shelf import value_of
 from viz.visit import Visit
 
 LARGEST = 16 << 20  # bytes of JSON, as in assets/player/share.js
 LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this page opens."
+# Of a run that is opened all rounds are drawn before the first is shown: 12 ms each, and 0.35 ms a
+# node. The longest run of the page itself has so many tokens.
+MAX_ROUNDS, MAX_NODES = 1024, 65_536
+MAX_CHARACTERS = 1_000_000  # of the nodes' tokens together; ordinary tokens have four
 
 
 def open_file(visit: Visit, event: gr.EventData) -> tuple[Any, Any, Any]:
@@ -21,11 +25,29 @@ def open_file(visit: Visit, event: gr.EventData) -> tuple[Any, Any, Any]:
     """
     try:
         recording = _recording(event._data)
+        for trace in recording.traces:
+            check_size(trace)
+        value = value_of(recording, "opened")
     except ValueError as error:
         gr.Warning(sentence(error))
         return gr.skip(), gr.skip(), gr.skip()
     visit.leave()
-    return None, recording.traces[0].prompt, value_of(recording, "opened")
+    return None, recording.traces[0].prompt, value
+
+
+def check_size(trace: Trace) -> None:
+    """Refuse, as ``ValueError``, a run that would keep the server drawing for minutes."""
+    nodes = [token for round_ in trace.rounds for token in round_.tree.tokens]
+    found = {
+        "rounds": (len(trace.rounds), MAX_ROUNDS),
+        "nodes": (len(nodes), MAX_NODES),
+        "characters in its nodes": (sum(len(trace.pieces[n]) for n in nodes), MAX_CHARACTERS),
+    }
+    for what, (number, most) in found.items():
+        if number > most:
+            raise ValueError(
+                f"the run has {number:,} {what}, this page opens runs with at most {most:,}"
+            )
 
 
 def _recording(data: object) -> Recording:

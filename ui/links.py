@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from presto.models.catalogue import find, names
-from presto.records import DecodeConfig
-from presto.runs.requests import MAX_PROMPT_CHARACTERS, own_text
+from presto.records import MAX_PROMPT_CHARACTERS, DecodeConfig
+from presto.runs.requests import own_text
 from ui.controls import FIELDS, OWN, config_of
 
 

@@ -149,14 +149,15 @@ def _take(pending: bytes) -> tuple[str, bytes]:
     """Text that the bytes already spell, and the rest. Bytes that can never become text are spelled
     as their label.
     """
-    try:
-        text, used = codecs.utf_8_decode(pending, "strict", False)
-    except UnicodeDecodeError as error:
-        good = pending[: error.start].decode("utf-8")
-        bad, rest = pending[error.start : error.end], pending[error.end :]
-        text, left = _take(rest)
-        return good + byte_label(bad) + text, left
-    return text, pending[used:]
+    result = ""
+    while True:
+        try:
+            text, used = codecs.utf_8_decode(pending, "strict", False)
+        except UnicodeDecodeError as error:
+            result += pending[: error.start].decode() + byte_label(pending[error.start : error.end])
+            pending = pending[error.end :]
+        else:
+            return result + text, pending[used:]
 
 
 def join(pieces: Iterable[Piece]) -> str:
@@ -223,4 +224,6 @@ def _append(units: list[Unit], unit: Unit) -> None:
 def path_text(pieces: Sequence[Piece], limit: int = 160) -> str:
     """A path's tokens as one line of visible text."""
     text = join(pieces)
+    if len(text) > 2 * limit:  # what is cut anyway need not be made visible
+        text = text[:limit] + text[-limit:]
     return shorten(isolate(visible(text)), limit) if text else ""

@@ -21,7 +21,8 @@ from presto.models.registry import Pair, load, names
 from presto.models.weights import embedded_target
 from presto.records import DecodeConfig, Method
 from presto.records.measures import output_ids
-from presto.runs.prompts import load_prompts
+from presto.runs.prompts import checked_prompts
+from presto.runs.refusals import in_one_sentence
 from presto.runs.requests import make_config
 from presto.runs.runner import finished
 
@@ -103,7 +104,6 @@ def main(
     draft_length: int = 12,
 ) -> None:
     """Compare ar, linear, blind and presto of every pair with one reference per prompt."""
-    pairs, judge = [load(name, dtype) for name in system or names()[:1]], Judge()
     config = make_config(
         temperature=temperature,
         seed=seed,
@@ -111,7 +111,8 @@ def main(
         budget=budget,
         draft_length=draft_length,
     )
-    prompts = [prompt for source in data for prompt in load_prompts(source)]
+    prompts = checked_prompts(data)
+    pairs, judge = [load(name, dtype) for name in system or names()[:1]], Judge()
     counts = {(pair.spec.name, method): Count() for pair in pairs for method in get_args(Method)}
     for number, prompt in enumerate(prompts):
         ids = pairs[0].encode(prompt.text)
@@ -154,4 +155,5 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with in_one_sentence():
+        typer.run(main)

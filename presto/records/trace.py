@@ -11,14 +11,33 @@ import numpy as np
 from pydantic import Field, model_validator
 from pydantic.dataclasses import dataclass
 
+from presto.records.bounds import (
+    MAX_BUDGET,
+    MAX_COMMITTED,
+    MAX_DEPTH,
+    MAX_LANES,
+    MAX_PROMPT_CHARACTERS,
+    MAX_ROUNDS,
+    MAX_WIDTH,
+    Amount,
+    Count,
+    LogProb,
+    Name,
+    PathScore,
+    Piece,
+    Probability,
+    TokenId,
+    Words,
+)
 from presto.records.config import STRICT, DecodeConfig
 
 Method = Literal["ar", "linear", "blind", "presto"]
 Finish = Literal["eos", "stop", "length", "stopped"]
 Verdict = Literal["root", "accepted", "rejected", "beyond"]
-Piece = str | tuple[int, ...]  # a token's text, or its bytes where they are not UTF-8 on their own
-TokenId = Annotated[int, Field(ge=0)]
 ROOT, NO_PARENT = 0, -1  # of a tree: the anchor's place in its arrays, and what it has for a parent
+Nodes = Field(max_length=1 + MAX_BUDGET)  # of an array over the nodes of a tree
+Positions = Field(max_length=MAX_DEPTH)  # of an array over drafted positions
+Ranks = Field(max_length=MAX_WIDTH)  # of an array over candidates of one position
 NGRAM = "ngram"  # the role of a static n-gram table in ``Trace.models``
 
 
@@ -31,8 +50,8 @@ class Marginals:
     (natural logarithm).
     """
 
-    token_ids: tuple[tuple[TokenId, ...], ...] = ()
-    log_q: tuple[tuple[float, ...], ...] = ()
+    token_ids: Annotated[tuple[Annotated[tuple[TokenId, ...], Ranks], ...], Positions] = ()
+    log_q: Annotated[tuple[Annotated[tuple[LogProb, ...], Ranks], ...], Positions] = ()
 
     @model_validator(mode="after")
     def _rectangular(self) -> Self:
@@ -52,13 +71,13 @@ class Tree:
     numbers are 0.
     """
 
-    tokens: tuple[TokenId, ...]
-    parents: tuple[int, ...] = (NO_PARENT,)
-    rank: tuple[int, ...] = (0,)
-    log_q: tuple[float, ...] = (0.0,)
-    log_rho: tuple[float, ...] = (0.0,)
-    blind: tuple[float, ...] = (0.0,)
-    aligned: tuple[float, ...] = (0.0,)
+    tokens: Annotated[tuple[TokenId, ...], Nodes]
+    parents: Annotated[tuple[int, ...], Nodes] = (NO_PARENT,)
+    rank: Annotated[tuple[Count, ...], Nodes] = (0,)
+    log_q: Annotated[tuple[LogProb, ...], Nodes] = (0.0,)
+    log_rho: Annotated[tuple[LogProb, ...], Nodes] = (0.0,)
+    blind: Annotated[tuple[PathScore, ...], Nodes] = (0.0,)
+    aligned: Annotated[tuple[PathScore, ...], Nodes] = (0.0,)
 
     @model_validator(mode="after")
     def _well_formed(self) -> Self:
@@ -78,9 +97,13 @@ class Tree:
             raise ValueError(f"the tree's arrays must have one length, got {sorted(lengths)}")
         if self.parents[ROOT] != NO_PARENT:
             raise ValueError(f"the root's parent must be {NO_PARENT}, got {self.parents[ROOT]}")
+        depth = [0]
         for i, parent in enumerate(self.parents[1:], start=1):
             if not 0 <= parent < i:
                 raise ValueError(f"parent of node {i} must lie in 0..{i - 1}, got {parent}")
+            depth.append(depth[parent] + 1)
+            if depth[i] > MAX_DEPTH:
+                raise ValueError(f"node {i} has depth {depth[i]}, at most {MAX_DEPTH} are allowed")
         return self
 
 
@@ -88,12 +111,12 @@ class Tree:
 class Stages:
     """Seconds spent in each stage of a round."""
 
-    draft: float = 0.0
-    score: float = 0.0
-    search: float = 0.0
-    mask: float = 0.0
-    verify: float = 0.0
-    commit: float = 0.0
+    draft: Amount = 0.0
+    score: Amount = 0.0
+    search: Amount = 0.0
+    mask: Amount = 0.0
+    verify: Amount = 0.0
+    commit: Amount = 0.0
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -103,8 +126,8 @@ class Choice:
     """
 
     token: TokenId
-    top_ids: tuple[TokenId, ...] = ()
-    top_probs: tuple[float, ...] = ()
+    top_ids: Annotated[tuple[TokenId, ...], Ranks] = ()
+    top_probs: Annotated[tuple[Probability, ...], Ranks] = ()
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -125,12 +148,12 @@ class Round:
     exact: TokenId | None
     marginals: Marginals
     tree: Tree
-    log_p: tuple[float, ...]
-    accepted: tuple[int, ...]
+    log_p: Annotated[tuple[LogProb, ...], Nodes]
+    accepted: Annotated[tuple[int, ...], Positions]
     choice: Choice
-    committed: tuple[TokenId, ...]
-    margin: float
-    forwards: int
+    committed: Annotated[tuple[TokenId, ...], Field(max_length=MAX_COMMITTED)]
+    margin: Amount
+    forwards: Count
     seconds: Stages
 
     def tokens(self) -> set[int]:
@@ -150,6 +173,11 @@ class Round:
                     f"accepted must be a path from the root, got {list(self.accepted)}"
                 )
             parent = node
+        drawn = (self.exact is not None) + len(self.accepted) + 1
+        if len(self.committed) > drawn:
+            raise ValueError(
+                f"committed must have at most the {drawn} tokens drawn, got {len(self.committed)}"
+            )
         return self
 
 
@@ -157,24 +185,24 @@ class Round:
 class Trace:
     """A whole run with everything needed to show, check and replay it."""
 
-    system: str  # name of the pair in the registry
-    mode: str  # how the pair drafts: "gated", "linear", "quadratic"
+    system: Name  # name of the pair in the registry
+    mode: Name  # how the pair drafts: "gated", "linear", "quadratic"
     method: Method
     config: DecodeConfig
-    device: str
-    dtype: str
-    template: str  # how the prompt was put: "chat", "chat, thinking off"
-    prompt: str
+    device: Name
+    dtype: Name
+    template: Name  # how the prompt was put: "chat", "chat, thinking off"
+    prompt: Annotated[str, Field(max_length=MAX_PROMPT_CHARACTERS)]
     prompt_ids: tuple[TokenId, ...]
-    rounds: tuple[Round, ...]
-    pieces: dict[int, Piece]  # every token id that occurs anywhere in the trace
+    rounds: Annotated[tuple[Round, ...], Field(max_length=MAX_ROUNDS)]
+    pieces: dict[TokenId, Piece]  # every token id that occurs anywhere in the trace
     finish: Finish
-    prefill_seconds: float = 0.0
-    models: dict[str, str] = Field(
-        default_factory=dict
-    )  # role → source: a hub repository with its revision, a file
-    versions: dict[str, str] = Field(default_factory=dict)  # of torch, transformers, presto
-    created: str = ""
+    prefill_seconds: Amount = 0.0
+    # role → source: a hub repository with its revision, a file
+    models: Annotated[dict[Name, Words], Field(max_length=16)] = Field(default_factory=dict)
+    # of torch, transformers, presto
+    versions: Annotated[dict[Name, Name], Field(max_length=64)] = Field(default_factory=dict)
+    created: Name = ""
     schema_version: Literal[1] = 1
 
     @model_validator(mode="after")
@@ -200,9 +228,9 @@ class Recording:
     writes.
     """
 
-    title: str
-    note: str
-    traces: Annotated[tuple[Trace, ...], Field(min_length=1)]
+    title: Name
+    note: Words
+    traces: Annotated[tuple[Trace, ...], Field(min_length=1, max_length=MAX_LANES)]
     schema_version: Literal[1] = 1
 
     @model_validator(mode="after")

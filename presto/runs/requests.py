@@ -6,12 +6,11 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from presto.build import check_installed
-from presto.records import DecodeConfig, Method, changed, explain
+from presto.records import MAX_PROMPT_CHARACTERS, DecodeConfig, Method, changed, explain
 from presto.registry import Record
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 
-MAX_PROMPT_CHARACTERS = 20_000
 METHODS: dict[str, dict[str, Any]] = {
     "ar": {},
     "linear": {"scorer": "blind", "search": "linear"},

@@ -17,12 +17,14 @@ from typing import Annotated
 import typer
 
 from presto.models.backbone import Backbone
-from presto.models.catalogue import WeightsError
 from presto.models.pieces import split_file
 from presto.models.registry import load_target
 from presto.models.text import Text
 from presto.models.weights import embedded_target
 from presto.paths import ASSETS
+from presto.records.writing import check_output_folder, follow_umask
+from presto.runs.refusals import in_one_sentence
+from presto.runs.stopping import Stop, stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
 from presto.training.jobs import (
@@ -33,7 +35,8 @@ from presto.training.jobs import (
     save_adapter,
     save_dflash,
 )
-from presto.training.selfgen import Document, Writer, load_shards, write_shards
+from presto.training.selfgen import Document, Writer
+from presto.training.shards import load_shards, next_number, write_shards
 
 logger = logging.getLogger(__name__)
 ADAPTER, DFLASH = "smollm2-draft-adapter", "smollm2-dflash"
@@ -60,24 +63,28 @@ class Plan:
     shipped: Path | None = ASSETS / "models"  # drafters to start from; without it from new ones
 
 
-def train_all(backbone: Backbone, text: Text, out: Path, seconds: float, plan: Plan) -> None:
+def train_all(
+    backbone: Backbone, text: Text, out: Path, seconds: float, plan: Plan, stop: Stop
+) -> None:
     """Write ``out/data``, training states beside it, and the folders of both drafters in pieces."""
-    documents = write_data(backbone, text, out / "data", DATA_SHARE * seconds, plan)
+    documents = write_data(backbone, text, out / "data", DATA_SHARE * seconds, plan, stop)
+    stop.end(f"finished documents are in {out}, the same command goes on from them")
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
     recipe = replace(
         plan.dflash, mask_token_id=mask, documents=_most(plan.dflash.documents, documents)
     )
     dflash = DFlashTrainer(backbone, documents, recipe, plan.shipped and plan.shipped / DFLASH)
-    dflash.run(out / "dflash.pt", seconds=DFLASH_SHARE * seconds)
+    dflash.run(out / "dflash.pt", stop, seconds=DFLASH_SHARE * seconds)
     save_dflash(dflash, out / DFLASH)
     del dflash
     smaller = replace(plan.adapter, documents=_most(plan.adapter.documents, documents))
     adapter = AdapterTrainer(backbone, documents, smaller, plan.shipped and plan.shipped / ADAPTER)
-    adapter.run(out / "adapter.pt", seconds=ADAPTER_SHARE * seconds)
+    adapter.run(out / "adapter.pt", stop, seconds=ADAPTER_SHARE * seconds)
     save_adapter(adapter, out / ADAPTER)
     for name in (DFLASH, ADAPTER):
         for path in sorted((out / name).glob("*model.safetensors")):
             split_file(path)
+        follow_umask(out / name)
 
 
 def _most(wanted: int, documents: list[Document]) -> int:
@@ -86,7 +93,7 @@ def _most(wanted: int, documents: list[Document]) -> int:
 
 
 def write_data(
-    backbone: Backbone, text: Text, folder: Path, seconds: float, plan: Plan
+    backbone: Backbone, text: Text, folder: Path, seconds: float, plan: Plan, stop: Stop
 ) -> list[Document]:
     """Self-generated documents: what is there, and what ``seconds`` add to it up to the plan's
     tokens.
@@ -94,9 +101,9 @@ def write_data(
     there = load_shards(folder)
     if sum(len(document.tokens) for document in there) >= plan.tokens:
         return there
-    seed = len(list(folder.glob("shard-*.npz")))
+    seed = next_number(folder)
     writer = Writer(backbone, text, plan.rows, seed, MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE)
-    write_shards(writer, folder, plan.tokens, seconds=seconds)
+    write_shards(writer, folder, plan.tokens, stop, seconds)
     return load_shards(folder)
 
 
@@ -129,14 +136,13 @@ def main(
     if minutes <= 0:
         raise typer.BadParameter(f"minutes must be > 0, got {minutes:g}")
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    try:
-        backbone, text = load_target(embedded_target(), dtype)
-    except (ValueError, WeightsError) as error:
-        typer.echo(f"presto: {error}", err=True)
-        sys.exit(2)
-    train_all(backbone, text, out, 60 * minutes, Plan())
+    check_output_folder(out)
+    backbone, text = load_target(embedded_target(), dtype)
+    with stoppable() as stop:
+        train_all(backbone, text, out, 60 * minutes, Plan(), stop)
     typer.echo(report(out))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    with in_one_sentence():
+        typer.run(main)

@@ -1,15 +1,19 @@
 """The training commands: from the embedded target to shards, from shards to an adapter folder."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from presto.models.registry import load_target
 from presto.models.selfspec import save_draft_adapter
 from presto.models.weights import FOLDER, embedded_target
+from presto.records.writing import check_output, check_output_folder, follow_umask, write_whole
+from presto.runs.stopping import stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
-from presto.training.selfgen import Document, Writer, load_shards, write_shards
+from presto.training.selfgen import Document, Writer
+from presto.training.shards import load_shards, next_number, write_shards
 from presto.training.trainer import Trainer
 
 DFLASH_MASK = "<empty_output>"  # a special token of the embedded target that no chat contains
@@ -19,10 +23,16 @@ MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE = 64, 132, 0.7
 
 def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> None:
     """Fill ``folder`` with shards of self-generated documents."""
+    if tokens < 1 or rows < 1:
+        raise ValueError(f"tokens and rows must be at least 1, got {tokens} and {rows}")
+    check_output_folder(folder)
+    load_shards(folder)
     backbone, text = load_target(embedded_target(), dtype)
-    done = len(list(folder.glob("shard-*.npz")))
-    writer = Writer(backbone, text, rows, seed + done, MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE)
-    write_shards(writer, folder, tokens)
+    seed += next_number(folder)
+    writer = Writer(backbone, text, rows, seed, MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE)
+    with stoppable() as stop:
+        write_shards(writer, folder, tokens, stop)
+        stop.end(f"finished documents are in {folder}, the same command goes on from them")
 
 
 def fit_adapter(
@@ -36,10 +46,11 @@ def fit_adapter(
     """Train by ``schedule``, from the adapter folder ``init`` if given, and write the adapter
     folder with its curve.
     """
-    documents = _documents(data)
+    recipe, documents = AdapterRecipe(**schedule), _documents(data, checkpoint, out)
     backbone, _ = load_target(embedded_target(), dtype)
-    trainer = AdapterTrainer(backbone, documents, AdapterRecipe(**schedule), init)
-    trainer.run(checkpoint)
+    trainer = AdapterTrainer(backbone, documents, recipe, init)
+    with stoppable() as stop:
+        trainer.run(checkpoint, stop)
     save_adapter(trainer, out)
 
 
@@ -54,11 +65,12 @@ def fit_dflash(
     """Train by ``schedule``, from the drafter folder ``init`` if given, and write the drafter
     folder with its curve.
     """
-    documents = _documents(data)
+    recipe, documents = DFlashRecipe(**schedule), _documents(data, checkpoint, out)
     backbone, text = load_target(embedded_target(), dtype)
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
-    trainer = DFlashTrainer(backbone, documents, DFlashRecipe(**schedule, mask_token_id=mask), init)
-    trainer.run(checkpoint)
+    trainer = DFlashTrainer(backbone, documents, replace(recipe, mask_token_id=mask), init)
+    with stoppable() as stop:
+        trainer.run(checkpoint, stop)
     save_dflash(trainer, out)
 
 
@@ -74,7 +86,12 @@ def save_dflash(trainer: DFlashTrainer, out: Path) -> None:
     _write_curve(out, trainer)
 
 
-def _documents(data: Path) -> list[Document]:
+def _documents(data: Path, checkpoint: Path, out: Path) -> list[Document]:
+    """What is learned from; the places of state and result are checked before anything else."""
+    check_output_folder(checkpoint.parent)
+    if checkpoint.exists():
+        check_output(checkpoint)
+    check_output_folder(out)
     documents = load_shards(data)
     if not documents:
         raise ValueError(
@@ -84,4 +101,6 @@ def _documents(data: Path) -> list[Document]:
 
 
 def _write_curve(folder: Path, trainer: Trainer) -> None:
-    (folder / "curve.json").write_text(json.dumps(trainer.curve, indent=0) + "\n")
+    text = json.dumps(trainer.curve, indent=0) + "\n"
+    write_whole(folder / "curve.json", text.encode())
+    follow_umask(folder)

@@ -6,12 +6,8 @@ over the cached header, so no step of the batch is ever idle. Each answer positi
 target's top-16 log-probabilities: the distillation labels.
 """
 
-import logging
-import math
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +16,9 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 
 from presto.models.backbone import Backbone
 from presto.models.text import Text
+from presto.runs.stopping import Stop
 from presto.training.openers import OPENERS
 
-logger = logging.getLogger(__name__)
 LABEL_WIDTH = 16  # top log-probabilities kept per position
 LOOP_WINDOW, LOOP_DISTINCT = (
     32,
@@ -114,7 +110,7 @@ class Document:
 
 
 class Writer:
-    """Batched self-generation: ``documents()`` yields finished documents for ever."""
+    """Batched self-generation: ``documents()`` yields finished documents until it is stopped."""
 
     def __init__(
         self,
@@ -159,9 +155,9 @@ class Writer:
         return stream
 
     @torch.inference_mode()
-    def documents(self) -> Iterator[Document]:
+    def documents(self, stop: Stop) -> Iterator[Document]:
         feed = torch.tensor([stream.forced.pop(0) for stream in self.streams], device=self.device)
-        while True:
+        while not stop.wanted:
             for stream, token in zip(self.streams, feed.tolist(), strict=True):
                 stream.tokens.append(token)
             logits = self._forward(feed)
@@ -232,72 +228,3 @@ class Writer:
             np.stack(ids),
             np.stack(logprobs),
         )
-
-
-def save_shard(path: Path, documents: list[Document]) -> None:
-    """Write documents as one flat ``.npz`` shard (atomically: a stopped run leaves no half
-    file).
-    """
-    temporary = path.with_suffix(".tmp.npz")
-    np.savez(
-        temporary,
-        tokens=np.concatenate([d.tokens for d in documents]),
-        lengths=np.array([len(d.tokens) for d in documents], np.int32),
-        answer_starts=np.array([d.answer_start for d in documents], np.int32),
-        label_ids=np.concatenate([d.label_ids for d in documents]),
-        label_logprobs=np.concatenate([d.label_logprobs for d in documents]),
-    )
-    temporary.replace(path)
-
-
-def load_shards(folder: Path) -> list[Document]:
-    """All documents of a data folder, in shard order."""
-    documents = []
-    for path in sorted(folder.glob("shard-*.npz")):
-        with np.load(path) as shard:
-            arrays = {name: shard[name] for name in shard.files}
-        token_ends = np.cumsum(arrays["lengths"])
-        label_ends = np.cumsum(arrays["lengths"] - arrays["answer_starts"])
-        for i, start in enumerate(arrays["answer_starts"]):
-            tokens = slice(token_ends[i] - arrays["lengths"][i], token_ends[i])
-            labels = slice(label_ends[i] - (arrays["lengths"][i] - start), label_ends[i])
-            documents.append(
-                Document(
-                    arrays["tokens"][tokens],
-                    int(start),
-                    arrays["label_ids"][labels],
-                    arrays["label_logprobs"][labels],
-                )
-            )
-    return documents
-
-
-def write_shards(
-    writer: Writer, folder: Path, tokens: int, shard_documents: int = 200, seconds: float = math.inf
-) -> None:
-    """Generate until the folder holds ``tokens`` prompt and answer tokens, or for ``seconds`` (at
-    least a document).
-
-    A later call goes on where this stopped.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    total = sum(len(d.tokens) for d in load_shards(folder))
-    number = len(list(folder.glob("shard-*.npz")))
-    pending: list[Document] = []
-    written, began = 0, time.perf_counter()
-    for document in writer.documents():
-        pending.append(document)
-        total += len(document.tokens)
-        written += len(document.tokens)
-        over = total >= tokens or time.perf_counter() - began > seconds
-        if len(pending) == shard_documents or over:
-            save_shard(folder / f"shard-{number:04d}.npz", pending)
-            number, pending = number + 1, []
-            logger.info(
-                "%d of %d tokens, %.0f tokens/s",
-                total,
-                tokens,
-                written / (time.perf_counter() - began),
-            )
-        if over:
-            return

@@ -10,18 +10,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 import torch
 from torch import nn
 
 from presto.models.backbone import Backbone
+from presto.records import shown
+from presto.records.writing import alone, replacing
+from presto.runs.stopping import Stop
 from presto.training.blocks import Batch, draw_batch
+from presto.training.head import DistilledHead
 from presto.training.selfgen import Document
 
 logger = logging.getLogger(__name__)
 HELD_OUT, HELD_OUT_BLOCKS = 64, 12
+# Settings of a recipe that a resumed run may have otherwise: how long it goes on, and how many
+# documents a step draws, which follows from how much text there is.
+MAY_CHANGE = ("steps", "documents")
 
 
 @dataclass(frozen=True)
@@ -41,30 +50,13 @@ class Recipe:
     head_tokens: int = 12288
     seed: int = 0
 
-
-class DistilledHead:
-    """Cross-entropy to the target's top-16 (KL up to a constant) over its most frequent tokens."""
-
-    def __init__(self, head: torch.Tensor, documents: list[Document], tokens: int) -> None:
-        counts = np.bincount(
-            np.concatenate([d.label_ids.ravel() for d in documents]), minlength=len(head)
-        )
-        kept = torch.from_numpy(np.argsort(-counts, kind="stable")[:tokens].copy()).to(head.device)
-        self.weight = head.detach()[kept].contiguous()
-        self.column = torch.full(
-            (len(head),), -1, dtype=torch.long, device=head.device
-        )  # -1: not among them
-        self.column[kept] = torch.arange(len(kept), device=head.device)
-
-    def loss(
-        self, hidden: torch.Tensor, label_ids: torch.Tensor, label_logprobs: torch.Tensor
-    ) -> torch.Tensor:
-        """Loss of every row: ``hidden [rows, H]``, labels ``[rows, 16]`` → ``[rows]``."""
-        logits = nn.functional.linear(hidden, self.weight).float()
-        columns = self.column[label_ids]
-        target = label_logprobs.exp() * (columns >= 0)
-        chosen = logits.gather(-1, columns.clamp_min(0)) - torch.logsumexp(logits, -1, keepdim=True)
-        return -(target * chosen).sum(-1)
+    def __post_init__(self) -> None:
+        if self.steps < 1:
+            raise ValueError(f"steps must be at least 1, got {self.steps}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+        if self.seed < 0:
+            raise ValueError(f"seed must not be negative, got {self.seed}")
 
 
 class Trainer(ABC):
@@ -78,6 +70,11 @@ class Trainer(ABC):
         usable = [d for d in documents if len(d.label_ids) > 8]
         held = max(1, min(HELD_OUT, len(usable) // 20))
         self.held_out, self.documents = usable[:held], usable[held:]
+        if len(self.documents) < recipe.documents:
+            raise ValueError(
+                f"{len(usable)} documents of more than 8 answer tokens are too few: a step draws "
+                f"{recipe.documents}, {held} are held out"
+            )
         self.head = DistilledHead(backbone.head.weight, usable, recipe.head_tokens)
         self.step = 0
         self.seconds: float | None = (
@@ -175,18 +172,24 @@ class Trainer(ABC):
     def run(
         self,
         checkpoint: Path,
-        save_every: float = 240.0,
+        stop: Stop,
+        save_every: float = 60.0,
         report_every: int = 100,
         seconds: float | None = None,
     ) -> None:
         """Train to the last step, from ``checkpoint`` if it is there; saves every ``save_every``
-        seconds.
+        seconds and when it is stopped, which ends it with ``StoppedError``.
 
         With ``seconds`` the clock decides instead: the schedule spans them, those before a
         resumption counted.
         """
-        self.restore(checkpoint)
-        self.seconds = seconds
+        checkpoint.parent.mkdir(parents=True, exist_ok=True)
+        with alone(checkpoint):
+            self.restore(checkpoint)
+            self.seconds = seconds
+            self._train(checkpoint, stop, save_every, report_every)
+
+    def _train(self, checkpoint: Path, stop: Stop, save_every: float, report_every: int) -> None:
         saved, began, losses = time.monotonic(), time.monotonic(), []
         before = self.spent
         while self.progress < 1:
@@ -202,12 +205,13 @@ class Trainer(ABC):
                 self.curve.append({**row, "seconds": round(time.monotonic() - began)})
                 logger.info("%s", json.dumps(self.curve[-1]))
                 losses = []
-            if time.monotonic() - saved > save_every or last:
+            if time.monotonic() - saved > save_every or last or stop.wanted:
                 self.save(checkpoint)
                 saved = time.monotonic()
+            if not last:
+                stop.end(f"step {self.step} is in {checkpoint}, the same command goes on from it")
 
     def save(self, checkpoint: Path) -> None:
-        checkpoint.parent.mkdir(parents=True, exist_ok=True)
         state = {
             **self.state(),
             "optimizer": self.optimizer.state_dict(),
@@ -216,14 +220,36 @@ class Trainer(ABC):
             "curve": self.curve,
             "recipe": asdict(self.recipe),
         }
-        temporary = checkpoint.with_suffix(".tmp")
-        torch.save(state, temporary)
-        temporary.replace(checkpoint)
+        with replacing(checkpoint) as temporary:
+            torch.save(state, temporary)
 
     def restore(self, checkpoint: Path) -> None:
+        """Set the state of a file written by ``save``, if it is there. ``ValueError`` for another
+        file, or one of other settings.
+        """
         if not checkpoint.exists():
             return
-        state = torch.load(checkpoint, map_location=self.device, weights_only=True)
+        try:
+            with checkpoint.open("rb") as file:  # what is no archive would be read as a pickle
+                if not is_zipfile(file):
+                    raise UnpicklingError("it is no archive, or was cut")
+            state = torch.load(checkpoint, map_location=self.device, weights_only=True)
+            saved = state["recipe"]
+        except (RuntimeError, UnpicklingError, EOFError, LookupError, TypeError) as error:
+            problem = shown(str(error), 120)
+            raise ValueError(f"no training state in {checkpoint}: {problem}") from None
+        self._check_recipe(checkpoint, saved)
         self.load_state(state)
         self.optimizer.load_state_dict(state["optimizer"])
         self.step, self.curve, self.spent = state["step"], state["curve"], state.get("spent", 0.0)
+
+    def _check_recipe(self, checkpoint: Path, saved: dict[str, Any]) -> None:
+        """Resumed with other settings, the result would be that of neither."""
+        for name, ours in asdict(self.recipe).items():
+            theirs = saved.get(name)
+            theirs = tuple(theirs) if isinstance(theirs, list) else theirs
+            if name not in MAY_CHANGE and theirs != ours:
+                raise ValueError(
+                    f"{checkpoint} was trained with {name} {theirs}, now it is {ours}: keep it, or "
+                    "give another checkpoint file"
+                )

@@ -106,6 +106,14 @@ HOSTILE: list[Piece] = [
 ]
 
 
+def chain(root: int, tokens: Sequence[int]) -> Tree:
+    """A single path below the root, all scores 0."""
+    nodes = 1 + len(tokens)
+    zeros = (0.0,) * nodes
+    path = tuple(range(-1, nodes - 1))
+    return Tree((root, *tokens), path, (0,) * nodes, zeros, zeros, zeros, zeros)
+
+
 def _tree(rng: random.Random, budget: int, depth: int, vocabulary: int, root: int) -> Tree:
     tokens, parents, rank, log_q, log_rho, blind, aligned, level = (
         [root],
