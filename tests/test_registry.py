@@ -124,7 +124,7 @@ def test_folders_are_recognised_by_their_configuration(
         local_pair(target, target)
     with pytest.raises(ValueError, match=r"config\.json is missing"):
         local_pair(tmp_path / "absent", drafter)
-    with pytest.raises(ValueError, match="no quadratic mode"):
+    with pytest.raises(ValueError, match="a dflash pair has no mode 'quadratic'"):
         local_pair(target, drafter, "quadratic")
     with pytest.raises(ValueError, match="known modes"):
         local_pair(target, drafter, "cubic")
