@@ -22,7 +22,7 @@ run: .venv/run.stamp
 test: .venv/dev.stamp lint
 	$(BIN)/python -m presto fetch
 	$(BIN)/python -m pytest -m "not browser" -n logical --maxprocesses 4 --dist worksteal
-	PRESTO_CHROMIUM="$$(./.ci/chromium)" $(BIN)/python -m pytest -m browser
+	chromium=$$(./.ci/chromium) && PRESTO_CHROMIUM=$$chromium $(BIN)/python -m pytest -m browser -n 2 --dist loadfile
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

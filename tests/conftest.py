@@ -6,7 +6,9 @@ import pytest
 import torch
 from hypothesis import settings
 
-settings.register_profile("presto", deadline=None)
+from tests.support.examples import examples
+
+settings.register_profile("presto", deadline=None, max_examples=examples(100))
 settings.load_profile("presto")
 torch.set_num_threads(
     1

@@ -14,12 +14,8 @@ from transformers import AutoModelForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.protocols import System
-from presto.models.backbone import Backbone
 from presto.models.loading import gaps
-from presto.models.lora import LowRankAdapter
-from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.registry import load_target
-from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig
 from tests.support.checkpoints import (
     ARCHITECTURES,
@@ -29,6 +25,7 @@ from tests.support.checkpoints import (
     truncate,
     write_model,
 )
+from tests.support.doubles import systems
 
 PROMPT = tuple(1 + 7 * i % (VOCAB - 1) for i in range(24))
 CONFIG = DecodeConfig(max_new_tokens=20, budget=8, draft_length=4)
@@ -60,18 +57,6 @@ def generated(folder: Path) -> list[int]:
         torch.tensor([PROMPT]), max_new_tokens=CONFIG.max_new_tokens, do_sample=False
     )
     return output[0, len(PROMPT) :].tolist()
-
-
-def systems(backbone: Backbone) -> list[System]:
-    """Pairs of the target with a random adapter on its own linear layers."""
-    torch.manual_seed(5)
-    layers = backbone.decoder.named_modules()
-    names = {name.rsplit(".", 1)[-1] for name, part in layers if isinstance(part, torch.nn.Linear)}
-    adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=tuple(names))
-    for parameter in adapter.up.values():
-        torch.nn.init.normal_(parameter, std=0.3)
-    parts = backbone, frozenset[int](), adapter, torch.randn(backbone.embeddings.weight.shape[1])
-    return [GatedSystem("gated", *parts), QuadraticGatedSystem("quadratic", *parts)]
 
 
 def written(system: System, method: Any) -> list[int]:

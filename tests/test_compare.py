@@ -29,6 +29,7 @@ from presto.runs.variants import alternatives
 from tests.support import synthetic
 from tests.support.dflash import tiny_dflash
 from tests.support.doubles import Scripted, tiny_gated
+from tests.support.examples import examples
 
 PROMPT = (3, 8, 4, 8)
 TABLE = NgramTable.build(
@@ -151,7 +152,7 @@ def scripted(salt: int, exact: bool, eos: int) -> Scripted:
     return Scripted(choose, guess, vocab=12, exact=exact, eos_ids=frozenset({eos}))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     salt=st.integers(0, 10**6),
     exact=st.booleans(),

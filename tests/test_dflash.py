@@ -20,6 +20,7 @@ from presto.models.dflash_network import DFlashDrafter
 from presto.records import DecodeConfig
 from tests.support.checks import some
 from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, sizes, tiny_dflash
+from tests.support.examples import examples
 
 SYSTEM = tiny_dflash()  # the plain implementation's weights
 
@@ -111,7 +112,7 @@ def test_drafts_equal_the_plain_implementation_before_and_after_a_commit(
             )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     prompt=st.lists(st.integers(2, 27), min_size=1, max_size=8),
     scorer=st.sampled_from(("blind", "pmi", "mixture")),

@@ -22,6 +22,7 @@ from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Round
 from tests.support.dflash import tiny_dflash
 from tests.support.doubles import tiny_gated
+from tests.support.examples import examples
 from tests.support.nemotron import write_checkpoint
 
 
@@ -75,7 +76,7 @@ def text(rounds: list[Round]) -> list[int]:
     return [token for round_ in rounds for token in round_.committed]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     prompt=st.lists(st.integers(2, 21), min_size=1, max_size=9),
     search=st.sampled_from(("linear", "best_first")),

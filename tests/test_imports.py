@@ -2,12 +2,15 @@
 
 import os
 import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import presto
 import ui
 import viz
+from tests.support.checks import some
 
 CUDA_ONLY = (
     "triton",
@@ -20,6 +23,16 @@ CUDA_ONLY = (
     "apex",
     "deepspeed",
 )
+
+
+def test_what_tests_share_lives_in_their_support() -> None:
+    found = [
+        f"{path.name}: {line}"
+        for path in some(Path(__file__).parent.rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.match(r"from tests\.(e2e\.|e2e import|.*test_|.*conftest)", line)
+    ]
+    assert found == []
 
 
 def test_no_module_imports_a_cuda_package() -> None:

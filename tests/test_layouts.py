@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save_file
 from transformers import Qwen3Config
 
-from presto.commands.app import main
+from presto.commands.main import main
 from presto.decoding.loop import autoregressive, decode
 from presto.models.dflash import DFlashSystem
 from presto.models.dflash_config import DFlashConfig
@@ -24,9 +24,9 @@ from presto.models.selfspec import MASK_FILE, load_draft_adapter, save_draft_ada
 from presto.models.text import load_text
 from presto.records import DecodeConfig
 from tests.support.checkpoints import edit_config, edit_tensors, truncate, write_model, write_words
+from tests.support.dflash import MIXED, PROMPT, SIZES, dflash
 from tests.support.doubles import CPU, tiny_gated, tiny_llama
-from tests.test_nemotron import MASK, VOCAB, write_checkpoint
-from tests.test_windows import MIXED, PROMPT, SIZES, dflash
+from tests.support.nemotron import MASK, VOCAB, write_checkpoint
 
 
 def said(action: Any, *arguments: Any) -> str:

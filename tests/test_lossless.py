@@ -2,7 +2,6 @@
 searches.
 """
 
-import os
 from functools import lru_cache
 
 import pytest
@@ -15,9 +14,9 @@ from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig, Round
 from tests.support.doubles import tiny_gated
+from tests.support.examples import LARGEST, examples
 
 VOCAB = 23
-EXAMPLES = int(os.environ.get("PRESTO_EXAMPLES", "1000"))  # a timed check on a GPU takes fewer
 
 
 @lru_cache(maxsize=16)
@@ -59,7 +58,7 @@ configs = st.builds(
 prompts = st.lists(st.integers(2, VOCAB - 1), min_size=1, max_size=9).map(tuple)
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=examples(LARGEST))
 @given(
     model=st.integers(0, 7),
     prompt=prompts,

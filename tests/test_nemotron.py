@@ -17,6 +17,7 @@ from presto.models.quadratic import QuadraticNemotronSystem
 from presto.records import DecodeConfig
 from tests.support.checks import some
 from tests.support.doubles import ancestor_mask
+from tests.support.examples import examples
 from tests.support.nemotron import (
     ALPHA,
     BETA,
@@ -171,7 +172,7 @@ def test_verification_equals_the_plain_implementation(
         )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     prompt=st.lists(st.integers(2, 29), min_size=1, max_size=20),
     scorer=st.sampled_from(("blind", "pmi")),

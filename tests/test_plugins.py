@@ -26,6 +26,7 @@ from presto.runs.variants import alternatives, variants
 from presto.scorers import SCORERS, Drafted
 from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
+from tests.support.examples import examples
 from tests.support.strategies import contexts, marginals, ngrams
 
 SUPPORT = Path(__file__).parent / "support"
@@ -130,7 +131,7 @@ VOCAB = 23
 SYSTEM = tiny_gated(3, VOCAB)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     scorer=st.sampled_from(["no_repeat", "first_letter", "pmi", "mixture", "blind"]),
     search=st.sampled_from(["staircase", "best_first", "beam", "linear"]),

@@ -16,6 +16,7 @@ from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig
 from tests.support.checks import some
 from tests.support.doubles import tiny_gated
+from tests.support.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,7 @@ def quadratic(gated: GatedSystem) -> QuadraticGatedSystem:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     prompt=st.lists(st.integers(2, 22), min_size=1, max_size=6),
     search=st.sampled_from(("linear", "beam", "best_first")),

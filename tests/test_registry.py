@@ -21,6 +21,7 @@ from presto.models.dflash_network import DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
 from presto.records import DecodeConfig
 from presto.runs.runner import finished
+from tests.support.examples import examples
 from tests.support.nemotron import write_checkpoint
 from tests.support.tokenizer import write_tokenizer
 
@@ -66,7 +67,7 @@ def pair(request: pytest.FixtureRequest, qwen: tuple[Path, Path], nemotron: Path
     )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     prompt=st.text("abcdefgh", min_size=1, max_size=12),
     scorer=st.sampled_from(("blind", "pmi", "mixture")),

@@ -11,6 +11,7 @@ from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
+from tests.support.examples import examples
 from tests.support.strategies import (
     VOCAB,
     configs,
@@ -21,7 +22,7 @@ from tests.support.strategies import (
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(marginals(), contexts, ngrams(), configs)
 def test_equals_the_plain_python_search(drafted, context, pair, config) -> None:
     config = replace(config, order=pair[1].order)

@@ -11,6 +11,7 @@ from presto.models.selfspec import GatedSystem
 from presto.records import Tree
 from presto.records.tree import path
 from tests.support.doubles import tiny_gated
+from tests.support.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def alone(system: GatedSystem, prefix: list[int]) -> torch.Tensor:
     return logits
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(tree=trees(), prompt=st.lists(st.integers(2, 22), min_size=1, max_size=6))
 def test_tree_logits_are_path_logits(system: GatedSystem, tree: Tree, prompt: list[int]) -> None:
     session = system.start((*prompt, tree.tokens[0]), 64)
@@ -48,7 +49,7 @@ def test_tree_logits_are_path_logits(system: GatedSystem, tree: Tree, prompt: li
         )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(tree=trees(), data=st.data())
 def test_commit_leaves_the_cache_of_the_accepted_text(
     system: GatedSystem, tree: Tree, data: st.DataObject

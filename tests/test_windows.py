@@ -6,19 +6,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import LlamaConfig, MistralConfig, Qwen3Config, Qwen3ForCausalLM
+from transformers import LlamaConfig, MistralConfig, Qwen3Config
 
 from presto.decoding.loop import autoregressive, decode
-from presto.models.backbone import Backbone
 from presto.models.dflash import DFlashSession, DFlashSystem
-from presto.models.dflash_config import DFlashConfig
-from presto.models.dflash_network import DFlashDrafter
 from presto.models.registry import load_target
 from presto.models.selfcheck import WINDOW, short_window
 from presto.models.windows import FULL, SLIDING, attention_kinds, context_of, masks_of
 from presto.records import DecodeConfig
 from tests.support.checkpoints import VOCAB, write_model
-from tests.test_architectures import systems
+from tests.support.dflash import MIXED, PROMPT, dflash
+from tests.support.doubles import systems
 
 
 def test_kinds_are_read_as_transformers_reads_them() -> None:
@@ -83,27 +81,6 @@ def test_a_windowed_target_decodes_losslessly_past_slices_of_the_prompt(
         for method in (autoregressive, decode):
             rounds = method(system, prompt, config)
             assert [t for r in rounds for t in r.committed] == tokens[0, len(prompt) :].tolist()
-
-
-SIZES = {
-    "vocab_size": 29, "hidden_size": 24, "intermediate_size": 40, "num_attention_heads": 4,
-    "num_key_value_heads": 2, "head_dim": 8, "max_position_embeddings": 256,
-}  # fmt: skip
-
-
-def dflash(causal: bool | None = None, **fields: object) -> DFlashSystem:
-    """A random pair; ``fields`` are the drafter's."""
-    torch.manual_seed(0)
-    target = Qwen3ForCausalLM(Qwen3Config(num_hidden_layers=3, **SIZES, initializer_range=0.3))
-    sizes = Qwen3Config(num_hidden_layers=2, **SIZES | fields)
-    drafter = DFlashDrafter(DFlashConfig(6, 3, 28, (0, 2), sizes, causal))
-    for parameter in drafter.parameters():
-        torch.nn.init.normal_(parameter, std=0.3)
-    return DFlashSystem("tiny", Backbone(target.double()), frozenset(), drafter)
-
-
-MIXED = {"layer_types": [SLIDING, FULL], "sliding_window": 4, "use_sliding_window": True}
-PROMPT = tuple(3 + i % 20 for i in range(20))
 
 
 @pytest.mark.parametrize("causal", [None, False, True])

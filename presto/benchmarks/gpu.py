@@ -46,6 +46,7 @@ Build = Callable[[torch.dtype], TargetSystem]
 DRAFTING: tuple[Method, ...] = tuple(name for name in get_args(Method) if name != "ar")
 BUDGETS, PROMPT, WARM, MEASURED, COMMITS = (32, 128, 256, 512), 600, 4, 16, 20
 SHRUNK_BUDGETS, SHRUNK_PROMPT, SHRUNK_MEASURED = (8, 32), 40, 3
+TOKENS, SHRUNK_TOKENS = 40, 12  # of a text that is compared
 MOVED = (0, 3, 9, 20, 41, 77, 101, 120)  # rows that the commit measurement keeps of 128
 STAGES = tuple(asdict(Stages()))
 PASSES: dict[Shapes, str] = {"free": "eager", "padded": "padded", "recorded": "graphs"}
@@ -117,9 +118,10 @@ def losslessness(check: Check, pair: str, build: Build, dtype: torch.dtype) -> d
     torch.manual_seed(0)
     system = build(dtype)
     runs = equal = 0
+    cap = SHRUNK_TOKENS if check.shrink else TOKENS
     for seed, temperature in product(range(1 if check.shrink else 6), (0.0, 0.8)):
         prompt = [2 + (7 * seed + 5 * i) % 90 for i in range(3 + seed)]
-        config = DecodeConfig(max_new_tokens=40, budget=24, temperature=temperature, seed=seed)
+        config = DecodeConfig(max_new_tokens=cap, budget=24, temperature=temperature, seed=seed)
         system.backbone.shapes = "free"
         reference = _text(autoregressive(system, prompt, config))
         for method, shapes in product(DRAFTING, check.shapes):

@@ -4,7 +4,10 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from presto.models.backbone import Backbone
-from presto.models.dflash import DFlashConfig, DFlashDrafter, DFlashSystem
+from presto.models.dflash import DFlashSystem
+from presto.models.dflash_config import DFlashConfig
+from presto.models.dflash_network import DFlashDrafter
+from presto.models.windows import FULL, SLIDING
 from tests.support.doubles import CPU
 
 VOCAB, HIDDEN, LAYER_IDS = 29, 24, (0, 2)
@@ -35,3 +38,22 @@ def tiny_dflash(dtype: torch.dtype = torch.float64, device: torch.device = CPU) 
     for parameter in drafter.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     return DFlashSystem("tiny-dflash", backbone, frozenset({1}), drafter)
+
+
+MIXED = {"layer_types": [SLIDING, FULL], "sliding_window": 4, "use_sliding_window": True}
+PROMPT = tuple(3 + i % 20 for i in range(20))
+SIZES = {
+    "vocab_size": 29, "hidden_size": 24, "intermediate_size": 40, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 8, "max_position_embeddings": 256,
+}  # fmt: skip
+
+
+def dflash(causal: bool | None = None, **fields: object) -> DFlashSystem:
+    """A random pair whose drafter has these ``fields`` in its configuration."""
+    torch.manual_seed(0)
+    target = Qwen3ForCausalLM(Qwen3Config(num_hidden_layers=3, **SIZES, initializer_range=0.3))
+    sizes = Qwen3Config(num_hidden_layers=2, **SIZES | fields)
+    drafter = DFlashDrafter(DFlashConfig(6, 3, 28, (0, 2), sizes, causal))
+    for parameter in drafter.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return DFlashSystem("tiny", Backbone(target.double()), frozenset(), drafter)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from presto.decoding.protocols import Draft, TreeInput
+from presto.decoding.protocols import Draft, System, TreeInput
 from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
+from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.selfspec import GatedSystem
 from presto.records import Marginals, Tree
 from presto.records.tree import depths, paths_to
@@ -61,6 +62,18 @@ def tiny_gated(
     for parameter in adapter.up.values():
         torch.nn.init.normal_(parameter, std=0.3)
     return GatedSystem("tiny", backbone, frozenset({1}), adapter, torch.randn(24))
+
+
+def systems(backbone: Backbone) -> list[System]:
+    """Pairs of the target with a random adapter on its own linear layers."""
+    torch.manual_seed(5)
+    layers = backbone.decoder.named_modules()
+    names = {name.rsplit(".", 1)[-1] for name, part in layers if isinstance(part, torch.nn.Linear)}
+    adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=tuple(names))
+    for parameter in adapter.up.values():
+        torch.nn.init.normal_(parameter, std=0.3)
+    parts = backbone, frozenset[int](), adapter, torch.randn(backbone.embeddings.weight.shape[1])
+    return [GatedSystem("gated", *parts), QuadraticGatedSystem("quadratic", *parts)]
 
 
 def tree_input(tree: Tree, start: int = 0) -> TreeInput:

@@ -1,0 +1,104 @@
+"""The cache of keys and values: what a pass may see, what is kept of its rows, and room to grow."""
+
+import pytest
+import torch
+
+from presto.models.cache import TailCache, TailLayer
+
+HEADS, DIM = 2, 3
+
+
+def rows(*values: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values of rows that can be told apart; the values are a dimension wider."""
+    column = torch.tensor(values, dtype=torch.float32)[None, None, :, None]
+    return column.expand(1, HEADS, -1, DIM), -column.expand(1, HEADS, -1, DIM + 1)
+
+
+def seen(pair: tuple[torch.Tensor, torch.Tensor]) -> list[int]:
+    """The rows that a pass got to see, the same in keys and values."""
+    keys, values = pair
+    assert keys.shape == (1, HEADS, keys.shape[2], DIM)
+    assert values.shape == (1, HEADS, keys.shape[2], DIM + 1)
+    (column,) = {tuple(head.tolist()) for head in keys[0].permute(0, 2, 1).flatten(0, 1)}
+    (other,) = {tuple((-head).tolist()) for head in values[0].permute(0, 2, 1).flatten(0, 1)}
+    assert column == other
+    return [int(value) for value in column]
+
+
+def passed(cache: TailCache, *values: int) -> list[int]:
+    """One pass over all layers; what each of them saw."""
+    (column,) = {tuple(seen(layer.update(*rows(*values)))) for layer in cache.layers}
+    return list(column)
+
+
+def test_rows_stand_behind_the_committed_ones_until_some_are_kept() -> None:
+    cache = TailCache(layers=2, capacity=8)
+    assert passed(cache, 1, 2, 3) == [1, 2, 3]
+    assert passed(cache, 4, 5) == [4, 5]  # nothing was kept
+    assert cache.keep([0, 1]) == slice(2)
+    assert passed(cache, 6, 7, 8, 9) == [4, 5, 6, 7, 8, 9]
+    assert cache.keep([0, 2, 3]).tolist() == [0, 2, 3]
+    assert cache.committed == 5
+    assert passed(cache, 10) == [4, 5, 6, 8, 9, 10]
+    assert [layer.get_seq_length() for layer in cache.layers] == [5, 5]
+    assert cache.keep([]) == slice(0)
+    assert passed(cache, 11) == [4, 5, 6, 8, 9, 11]
+
+
+def test_a_row_may_be_kept_that_is_not_the_first() -> None:
+    cache = TailCache(layers=1, capacity=4)
+    passed(cache, 1, 2, 3)
+    cache.keep([2])
+    assert passed(cache, 4) == [3, 4]
+
+
+def test_a_longer_pass_makes_its_own_room_and_forgets_nothing() -> None:
+    cache = TailCache(layers=2, capacity=3)
+    passed(cache, 1, 2, 3)
+    cache.keep([0, 1, 2])
+    place = cache.address
+    assert passed(cache, 4, 5) == [1, 2, 3, 4, 5]
+    assert {layer.capacity for layer in cache.layers} == {10}
+    assert {layer.get_max_length() for layer in cache.layers} == {10}
+    assert cache.address != place
+    place = cache.address
+    assert passed(cache, 6, 7, 8, 9, 10, 11, 12) == [1, 2, 3, *range(6, 13)]
+    assert cache.address == place  # it just fits
+
+
+def test_room_made_beforehand_is_used_and_room_is_never_taken_away() -> None:
+    cache = TailCache(layers=2, capacity=2)
+    assert cache.address == 0  # nothing lies anywhere yet
+    cache.reserve(4)
+    passed(cache, 1, 2)
+    cache.keep([0, 1])
+    place = cache.address
+    assert place
+    for smaller in (3, 4):
+        cache.reserve(smaller)
+        assert cache.address == place
+    cache.reserve(5)
+    assert cache.address != place
+    assert [(layer.keys.shape[2], layer.values.shape[2]) for layer in cache.layers] == [(5, 5)] * 2
+    assert passed(cache, 3) == [1, 2, 3]
+
+
+def test_within_a_window_rows_go_to_places_and_a_span_is_seen() -> None:
+    cache = TailCache(layers=2, capacity=6)
+    passed(cache, 1, 2)
+    cache.keep([0, 1])
+    with cache.window(torch.tensor([2, 4]), 5):
+        assert passed(cache, 7, 8) == [1, 2, 7, 0, 8]
+    assert passed(cache, 9) == [1, 2, 9]
+    with pytest.raises(RuntimeError), cache.window(torch.tensor([0]), 1):
+        raise RuntimeError
+    assert passed(cache, 9) == [1, 2, 9]
+
+
+def test_the_mask_of_a_pass_covers_what_is_committed_and_its_own_rows() -> None:
+    layer = TailLayer(8)
+    layer.update(*rows(1, 2, 3))
+    layer.keep(None, 2)
+    assert layer.get_mask_sizes(4) == (6, 0)
+    layer.reset()
+    assert layer.get_seq_length() == 0
