@@ -32,6 +32,12 @@ _OF_QWEN3 = frozenset(Qwen3Config().to_dict()) | {
     *("rope_scaling", "rope_theta", "torch_dtype", "auto_map", "_name_or_path", "architectures"),
     *("transformers_version", NESTED),
 }
+_USUAL = {  # what a configuration says only if it is otherwise
+    "causal": None,
+    "input_embedding_scale": 1.0,
+    "output_multiplier": 1.0,
+    "final_logit_softcapping": None,
+}
 _MOVING_ROPE = ("dynamic", "longrope")  # rotate a cached key by the length known at the time
 
 
@@ -40,7 +46,7 @@ class DFlashConfig:
     """A drafter's ``config.json``; the usual Qwen3 sizes are kept in ``sizes``.
 
     ``causal``: whether rows of a block are blind to later ones, ``None``: in layers with a window.
-    ``num_target_layers`` 0: the configuration does not say.
+    ``num_target_layers`` 0: the configuration does not say; layer -1 is the target's embedding.
     """
 
     block_size: int
@@ -67,6 +73,16 @@ class DFlashConfig:
         """Whether every row of a block sees the context and the block whole, in every layer."""
         return not any(window or self.is_causal(kind) for kind, window in self.kinds.items())
 
+    @property
+    def _unusual(self) -> dict[str, Any]:
+        fields = {name: getattr(self, name) for name in _USUAL}
+        return {name: value for name, value in fields.items() if value != _USUAL[name]}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the drafter is as in the paper: no windows, no causal blocks, no scales."""
+        return self.sees_all and not self._unusual
+
     @classmethod
     def read(cls, folder: Path) -> "DFlashConfig":
         """Parse ``config.json``; ``ValueError`` names the field that is missing, wrong or not known
@@ -84,7 +100,7 @@ class DFlashConfig:
                 block_size=_count(said.get("block_size", 16)),
                 num_target_layers=_count(said.get("num_target_layers", 0), least=0),
                 mask_token_id=_count(said["mask_token_id"], least=0),
-                target_layer_ids=tuple(_count(i, least=0) for i in said["target_layer_ids"]),
+                target_layer_ids=tuple(_count(i, least=-1) for i in said["target_layer_ids"]),
                 sizes=_sizes(raw),
                 causal=_causal(raw, raw[NESTED]),
                 input_embedding_scale=float(said.get("input_embedding_scale", 1.0)),
@@ -117,17 +133,7 @@ class DFlashConfig:
             "mask_token_id": self.mask_token_id,
             "target_layer_ids": list(self.target_layer_ids),
         }
-        unusual = {
-            "causal": None,
-            "input_embedding_scale": 1.0,
-            "output_multiplier": 1.0,
-            "final_logit_softcapping": None,
-        }
-        extra |= {
-            name: getattr(self, name)
-            for name, usual in unusual.items()
-            if getattr(self, name) != usual
-        }
+        extra |= self._unusual
         raw = self.sizes.to_diff_dict() | {
             "architectures": [ARCHITECTURE],
             "model_type": "qwen3",

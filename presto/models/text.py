@@ -3,7 +3,7 @@ bytes of a token.
 """
 
 import codecs
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ _CONTENT = (
 )
 # What a template may raise: it is a program of the checkpoint's.
 _TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, LookupError, AttributeError)
+Parts = list[dict[str, str]]
+Form = Callable[[str], str | Parts]
 _LONGEST = 8  # tokens that may share one character: its bytes are four at most
 
 
@@ -77,9 +79,9 @@ class Text:
             split = backend.pre_tokenizer and backend.pre_tokenizer.pre_tokenize_str(text)
             words = [word for word, _ in split] if split is not None else [text]
             ids = tuple(token.id for word in words for token in backend.model.tokenize(word))
-        if special := [token for token in ids if token in self.specials & self.control]:
+        if control := self._controls(ids):
             raise ValueError(
-                f"the prompt holds {self.bytes.symbol(special[0])!r}, which this tokenizer can "
+                f"the prompt holds {self.bytes.symbol(control[0])!r}, which this tokenizer can "
                 "only write as a control token"
             )
         return ids
@@ -88,17 +90,20 @@ class Text:
         """The chat template around one user message; ``options`` go to the template
         (``enable_thinking`` …).
         """
-        before, after = self._around(options)
+        before, after, _ = self._around(options)
         return ChatTurn(self._ids(before), self._ids(after))
 
     def encode_chat(self, prompt: str, **options: Any) -> tuple[int, ...]:
-        """The whole prompt of one user message under the chat template."""
-        before, after = self._around(options)
-        text = self._rendered(prompt, options)
-        if not (text.startswith(before) and text.endswith(after)):
+        """The whole prompt of one user message under the chat template, as the tokenizer encodes
+        it; what looks like a control token in the message is characters.
+        """
+        before, after, form = self._around(options)
+        text = self._rendered(form(prompt), options)
+        room = len(text) - len(before) - len(after)
+        if room < 0 or not (text.startswith(before) and text.endswith(after)):
             raise ValueError("the chat template writes other text around this prompt than usual")
         around = [*self._ids(before), *self._ids(after)]
-        whole, message = self._ids(text), text[len(before) : len(text) - len(after)]
+        whole, message = self._ids(text), text[len(before) : len(before) + room]
         named = any(name in message for name in self.unknown_names)
         if not named and self._controls(whole) == self._controls(around):
             return whole
@@ -107,37 +112,35 @@ class Text:
     def _controls(self, ids: Iterable[int]) -> list[int]:
         return [token for token in ids if token in self.control]
 
-    def _around(self, options: dict[str, Any]) -> tuple[str, str]:
-        """What the template writes before and behind a user's message."""
-        parts = self._rendered(_CONTENT, options).split(_CONTENT)
-        if len(parts) != 2:
-            raise ValueError(
-                f"the chat template writes the user's message {len(parts) - 1} times, expected once"
-            )
-        return parts[0], parts[1]
-
-    def _rendered(self, content: str, options: dict[str, Any]) -> str:
-        """The template's text of one user message. Some templates take a message as a string, some
-        as a list of parts.
-        """
+    def _around(self, options: dict[str, Any]) -> tuple[str, str, Form]:
+        """What the template writes before and behind a user's message, and how it wants it."""
         if not self.tokenizer.chat_template:
             raise ValueError("the tokenizer has no chat template: a base model cannot be asked")
         problem: Exception | None = None
-        for form in (content, [{"type": "text", "text": content}]):
+        for form in (_as_string, _as_parts):
             try:
-                text: str = self.tokenizer.apply_chat_template(
-                    [{"role": "user", "content": form}],
-                    add_generation_prompt=True,
-                    tokenize=False,
-                    **options,
-                )
-            except _TEMPLATE_ERRORS as error:
+                parts = self._rendered(form(_CONTENT), options).split(_CONTENT)
+            except ValueError as error:
                 problem = problem or error
                 continue
-            if content.strip() in text:
-                return text
-        reason = f": {sentence(problem)}" if problem else " the user's message"
-        raise ValueError(f"the chat template refuses{reason}")
+            if len(parts) == 2:
+                return parts[0], parts[1], form
+            if len(parts) > 2:
+                problem = ValueError("the chat template repeats the user's message")
+        raise problem or ValueError("the chat template leaves out the user's message")
+
+    def _rendered(self, content: str | Parts, options: dict[str, Any]) -> str:
+        """The template's text of one user message."""
+        try:
+            text: str = self.tokenizer.apply_chat_template(
+                [{"role": "user", "content": content}],
+                add_generation_prompt=True,
+                tokenize=False,
+                **options,
+            )
+        except _TEMPLATE_ERRORS as error:
+            raise ValueError(f"the chat template refuses: {sentence(error)}") from None
+        return text
 
     def piece(self, token: int) -> bytes:
         """The bytes of one token; empty for control tokens, which are no text."""
@@ -165,6 +168,15 @@ class Text:
         reader = codecs.getincrementaldecoder("utf-8")("replace")
         reader.decode(b"".join(self.piece(token) for token in tokens[-_LONGEST:]))
         return bool(reader.getstate()[0])
+
+
+def _as_string(text: str) -> str:
+    return text
+
+
+def _as_parts(text: str) -> Parts:
+    """A message as templates of multimodal models take it."""
+    return [{"type": "text", "text": text}]
 
 
 def _unknown_ids(tokenizer: Any) -> frozenset[int]:

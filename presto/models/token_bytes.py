@@ -49,7 +49,8 @@ class TokenBytes:
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
         if backend is None:
             return frozenset({"ByteFallback"})
-        return frozenset(_types(json.loads(backend.to_str())["decoder"]))
+        decoder = backend.decoder
+        return frozenset(_types(json.loads(decoder.__getstate__())) if decoder else ())
 
     def symbol(self, token: int) -> str | None:
         """What the vocabulary calls a token, ``None`` if it has none of this number."""

@@ -160,6 +160,10 @@ class DFlashTrainer(Trainer):
             .float()
             .to(self.device)
         )
+        if not self.drafter.config.is_plain:
+            raise ValueError(
+                f"{init}: a drafter with windows, causal blocks or scales cannot be trained here"
+            )
         self.features = Features(backbone, self.drafter.config.target_layer_ids)
         self.optimise(self.drafter.parameters())
 

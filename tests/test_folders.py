@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -23,6 +24,8 @@ from presto.models.registry import load, load_target, local_pair
 from presto.models.selfspec import MASK_FILE, load_draft_adapter, save_draft_adapter
 from presto.models.text import load_text
 from presto.records import DecodeConfig
+from presto.training.dflash import DFlashRecipe, DFlashTrainer
+from presto.training.selfgen import Document
 from tests.support.checkpoints import edit_config, edit_tensors, truncate, write_model, write_words
 from tests.support.dflash import MIXED, PROMPT, SIZES, dflash
 from tests.support.doubles import CPU, tiny_gated, tiny_llama
@@ -397,3 +400,18 @@ def test_the_command_line_ends_with_one_sentence(
         "adapter": "adapter_model.safetensors: ",
         "gptq": "quantised by gptq",
     }[damage] in lines[0]
+
+
+def test_only_plain_drafters_are_trained(tmp_path: Path) -> None:
+    for more in ({}, {"causal": True}, {"output_multiplier": 0.5}):
+        config = DFlashConfig(6, 3, 28, (0, 2), sizes(), **more)  # type: ignore[arg-type]
+        assert config.is_plain is (not more)
+    windowed = dflash(**MIXED)
+    windowed.drafter.save(tmp_path)
+    recipe = DFlashRecipe(steps=1, documents=1)
+    document = Document(
+        np.arange(16), 4, np.tile(np.arange(16), (12, 1)), np.zeros((12, 16), np.float32)
+    )
+    assert "cannot be trained here" in said(
+        DFlashTrainer, windowed.backbone, [document] * 2, recipe, tmp_path
+    )
