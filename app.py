@@ -19,6 +19,7 @@ from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
+from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
 from ui.controls import (
     FIELDS,
@@ -29,16 +30,16 @@ from ui.controls import (
     settings_controls,
     values_of,
 )
+from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.limits import SESSIONS, limit
-from ui.line import MODEL, open_line
 from ui.links import from_query, to_query
-from ui.live import begin, check, halt, rest, run_live
+from ui.live import begin, check, halt, ready_again, run_live
+from ui.payload import Value
 from ui.player import PLAYER, component, early_scripts, serve_files, unchanging
-from viz.lanes import SideBySide
-from viz.payload import Show, opening
-from viz.shelf import recorded, shelf
-from viz.visit import Visit
+from ui.queue import MODEL, bound_queue
+from ui.recordings import recorded, recordings_in
+from ui.run_ticket import RunTicket
 
 SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
@@ -54,17 +55,17 @@ def runs_folder() -> Path:
     return Path(os.environ.get("PRESTO_RUNS", ASSETS / "runs"))
 
 
-def open_recorded(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
+def open_recorded(title: str, ticket: RunTicket) -> tuple[Value, str]:
     """The player's value and the prompt of a recorded run; a live run ends."""
-    visit.leave()
-    run = recorded(shelf(runs_folder())[title])
+    ticket.leave()
+    run = recorded(recordings_in(runs_folder())[title])
     return run.value, run.prompt
 
 
-def open_lanes(title: str, visit: Visit) -> tuple[dict[str, Any], str]:
+def open_lanes(title: str, ticket: RunTicket) -> tuple[Value, str]:
     """The lanes and the prompt of a recorded run; a live comparison ends."""
-    visit.leave()
-    return recorded_lanes(shelf(runs_folder())[title])
+    ticket.leave()
+    return recorded_lanes(recordings_in(runs_folder())[title])
 
 
 def restore(request: gr.Request) -> list[Any]:
@@ -73,10 +74,10 @@ def restore(request: gr.Request) -> list[Any]:
     """
     asked = from_query(dict(request.query_params))
     if asked.prompt:
-        show = Show(
-            "live", "Shared prompt", link=to_query(asked.prompt, asked.system, asked.config)
+        link = to_query(asked.prompt, asked.system, asked.config)
+        value = ExplorePayload("live", "Shared prompt", link=link).value(
+            "done", asked.problem or SHARED
         )
-        value = show.value("done", asked.problem or SHARED)
         return [
             None,
             asked.prompt,
@@ -84,25 +85,26 @@ def restore(request: gr.Request) -> list[Any]:
             asked.system,
             *values_of(asked.config),
         ]
-    titles, unchanged = list(shelf(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
+    titles, unchanged = list(recordings_in(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
     if asked.run in titles:
-        value, text = open_recorded(asked.run, Visit())
+        value, text = open_recorded(asked.run, RunTicket())
         return [asked.run, text, value, *unchanged]
     return [
         gr.skip(),
         gr.skip(),
-        open_recorded(titles[0], Visit())[0] if titles else gr.skip(),
+        open_recorded(titles[0], RunTicket())[0] if titles else gr.skip(),
         *unchanged,
     ]
 
 
-LIGHT: dict[str, Any] = {
+# How Gradio serves an event of the page: at once, one file at a time, or one run at a time.
+AT_ONCE: dict[str, Any] = {
     "api_visibility": "private",
     "concurrency_limit": None,
     "show_progress": "hidden",
 }
-OPENING: dict[str, Any] = LIGHT | {"concurrency_limit": 1, "show_progress": "minimal"}
-HEAVY: dict[str, Any] = {
+ONE_FILE: dict[str, Any] = AT_ONCE | {"concurrency_limit": 1, "show_progress": "minimal"}
+ONE_RUN: dict[str, Any] = {
     "api_visibility": "private",
     "concurrency_limit": 1,
     "concurrency_id": MODEL,
@@ -132,10 +134,10 @@ def build() -> gr.Blocks:
 
 def explore_page(page: gr.Blocks) -> list[Any]:
     """One run, round by round; returns the controls of pair and settings."""
-    titles = list(shelf(runs_folder()))
-    nothing = Show("recorded", "").value("done", NO_RUNS)
+    titles = list(recordings_in(runs_folder()))
+    nothing = ExplorePayload("recorded", "").value("done", NO_RUNS)
     value, text = (
-        open_recorded(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+        open_recorded(titles[0], RunTicket()) if titles else (nothing, next(iter(PRESETS.values())))
     )
     with gr.Row(equal_height=True, elem_id="ask"):
         picker = gr.Dropdown(
@@ -148,37 +150,37 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     with gr.Accordion("Settings", open=False, elem_id="settings"):
         settings = [pair_control(), *settings_controls()]
     player = component("player", opening(value) if titles else value)
-    visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
-    picker.input(open_recorded, [picker, visit], [player, prompt], **LIGHT)
-    player.upload(open_file, visit, [picker, prompt, player], show_progress_on=prompt, **OPENING)
-    preset.input(PRESETS.get, preset, prompt, **LIGHT)
+    ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
+    picker.input(open_recorded, [picker, ticket], [player, prompt], **AT_ONCE)
+    player.upload(open_file, ticket, [picker, prompt, player], show_progress_on=prompt, **ONE_FILE)
+    preset.input(PRESETS.get, preset, prompt, **AT_ONCE)
     request = [prompt, *settings]
     asked = [run.click, prompt.submit]
     begun = gr.on(
-        asked, begin, [visit, *request], [number, picker, *buttons], validator=check, **LIGHT
+        asked, begin, [ticket, *request], [number, picker, *buttons], validator=check, **AT_ONCE
     )
     over = begun.success(
-        run_live, [visit, number, *request], player, show_progress_on=prompt, **HEAVY
+        run_live, [ticket, number, *request], player, show_progress_on=prompt, **ONE_RUN
     )
-    over.then(rest, visit, buttons, **LIGHT)
-    stop.click(halt, visit, buttons, **LIGHT)
+    over.then(ready_again, ticket, buttons, **AT_ONCE)
+    stop.click(halt, ticket, buttons, **AT_ONCE)
     pair, (budget, scorer, search, own) = (
         settings[0],
         (settings[1 + FIELDS.index(name)] for name in ("budget", "scorer", "search", OWN)),
     )
-    pair.input(choose_pair, pair, [pair, budget], **LIGHT)
+    pair.input(choose_pair, pair, [pair, budget], **AT_ONCE)
     records = [scorer, search]
-    gr.on([scorer.input, search.input], choose_records, records, [*records, own], **LIGHT)
-    page.load(restore, None, [picker, prompt, player, *settings], **LIGHT)
+    gr.on([scorer.input, search.input], choose_records, records, [*records, own], **AT_ONCE)
+    page.load(restore, None, [picker, prompt, player, *settings], **AT_ONCE)
     return settings
 
 
 def compare_page(settings: list[Any]) -> None:
     """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
-    titles = list(shelf(runs_folder()))
-    nothing = SideBySide("recorded", "").value()
+    titles = list(recordings_in(runs_folder()))
+    nothing = ComparePayload("recorded", "").value()
     value, text = (
-        open_lanes(titles[0], Visit()) if titles else (nothing, next(iter(PRESETS.values())))
+        open_lanes(titles[0], RunTicket()) if titles else (nothing, next(iter(PRESETS.values())))
     )
     with gr.Row(equal_height=True, elem_id="ask-lanes"):
         picker = gr.Dropdown(
@@ -190,18 +192,23 @@ def compare_page(settings: list[Any]) -> None:
     with gr.Row():
         lanes = lane_controls()
     side = component("compare", value)
-    visit, number, buttons = gr.State(Visit()), gr.Number(visible=False), [run, stop]
-    picker.input(open_lanes, [picker, visit], [side, prompt], **LIGHT)
+    ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
+    picker.input(open_lanes, [picker, ticket], [side, prompt], **AT_ONCE)
     request = [prompt, *lanes, *settings]
     asked = [run.click, prompt.submit]
     begun = gr.on(
-        asked, begin, [visit, *request], [number, picker, *buttons], validator=check_lanes, **LIGHT
+        asked,
+        begin,
+        [ticket, *request],
+        [number, picker, *buttons],
+        validator=check_lanes,
+        **AT_ONCE,
     )
     over = begun.success(
-        run_lanes, [visit, number, *request], side, show_progress_on=prompt, **HEAVY
+        run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
     )
-    over.then(rest, visit, buttons, **LIGHT)
-    stop.click(halt, visit, buttons, **LIGHT)
+    over.then(ready_again, ticket, buttons, **AT_ONCE)
+    stop.click(halt, ticket, buttons, **AT_ONCE)
 
 
 def bench_page() -> None:
@@ -213,15 +220,15 @@ def bench_page() -> None:
         pasted = gr.Textbox(label="Result file", lines=4, max_lines=8)
         show = gr.Button("Show")
     figures = component("bench", open_result(first))
-    picker.input(open_result, picker, figures, **LIGHT)
-    show.click(show_result, pasted, figures, **LIGHT)
+    picker.input(open_result, picker, figures, **AT_ONCE)
+    show.click(show_result, pasted, figures, **AT_ONCE)
 
 
 def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
     zero.preload()
-    open_line(build()).launch(
+    bound_queue(build()).launch(
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
         server_port=port,
         theme=gr.themes.Base(font=FONTS, font_mono=MONO_FONTS),

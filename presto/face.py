@@ -14,7 +14,7 @@ from presto.models.tables import table_of
 from presto.paths import ASSETS
 from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
 from presto.runs import runner
-from presto.runs.counterfactuals import Rival, replayed
+from presto.runs.counterfactuals import Alternative, replayed
 from presto.runs.requests import check_prompt, make_config
 from presto.runs.variants import Variant, find_variant
 
@@ -59,7 +59,7 @@ def generate(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any
     return runner.finished(pair, check_prompt(prompt), variant.method, config)
 
 
-def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Rival | None]:
+def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Alternative | None]:
     """What other settings would have had accepted at every state that a recorded run was in.
 
     Exact and without a model call; one entry per round, ``None`` where nothing was drafted. The

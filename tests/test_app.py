@@ -14,9 +14,10 @@ import app
 from presto.records import DecodeConfig, recording_from_json, save
 from tests.support import serve, synthetic
 from tests.support.event_loop import in_a_loop
-from ui import api, live, words
+from ui import api, live
 from ui.controls import FIELDS, choose_pair, settings_controls, values_of
-from viz.visit import Visit
+from ui.error_messages import FAILED
+from ui.run_ticket import RunTicket
 
 DEFAULTS = values_of(DecodeConfig())
 
@@ -37,15 +38,15 @@ def test_importing_the_page_loads_no_model() -> None:
 
 
 def start(
-    prompt: str = "hello", visit: Visit | None = None
-) -> tuple[Visit, Iterator[dict[str, Any]]]:
-    visit = visit or Visit()
-    number, *_ = live.begin(visit)
-    return visit, live.run_live(visit, number, prompt, "smollm2-gated", *DEFAULTS)
+    prompt: str = "hello", ticket: RunTicket | None = None
+) -> tuple[RunTicket, Iterator[dict[str, Any]]]:
+    ticket = ticket or RunTicket()
+    number, *_ = live.begin(ticket)
+    return ticket, live.run_live(ticket, number, prompt, "smollm2-gated", *DEFAULTS)
 
 
 def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
-    visit, run = start()
+    ticket, run = start()
     values = list(run)
     counts = [len(value["rounds"]) for value in values]
     assert counts == sorted(counts)
@@ -53,57 +54,58 @@ def test_a_run_streams_round_by_round_then_compares_with_linear() -> None:
     assert head(values[0])["state"] == "running"
     assert head(values[-1])["state"] == "done"
     assert "vs linear" in [name for name, *_ in head(values[-1])["numbers"]]
-    assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
+    assert live.ready_again(ticket) == (live.READY, live.UNSTOPPABLE)
 
 
 @pytest.mark.parametrize(
-    ("prompt", "text"), [("context", "The prompt has 9,000 tokens"), ("crash", words.FAILED)]
+    ("prompt", "text"),
+    [("context", "The prompt has 9,000 tokens"), ("crash", FAILED)],
 )
 def test_a_failed_run_ends_with_one_sentence(
     prompt: str, text: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    visit, run = start(prompt)
+    ticket, run = start(prompt)
     last = list(run)[-1]
     assert head(last)["message"].startswith(text)
     assert "secret" not in head(last)["message"]
-    assert live.rest(visit) == (live.READY, live.UNSTOPPABLE)
+    assert live.ready_again(ticket) == (live.READY, live.UNSTOPPABLE)
 
 
 def test_stop_ends_the_run_at_its_next_round() -> None:
-    visit, run = start()
+    ticket, run = start()
     for _ in range(4):
         next(run)
-    assert live.halt(visit) == (live.READY, live.UNSTOPPABLE)
+    assert live.halt(ticket) == (live.READY, live.UNSTOPPABLE)
     (last,) = run
     assert head(last)["message"] == "Stopped."
     assert len(last["rounds"]) == 2
 
 
-def test_stop_in_the_line_leaves_the_page_as_it_is() -> None:
-    visit, run = start()
-    live.halt(visit)
+def test_stop_in_the_queue_leaves_the_page_as_it_is() -> None:
+    ticket, run = start()
+    live.halt(ticket)
     assert list(run) == []
 
 
-@pytest.mark.parametrize("seen", [0, 2], ids=["in the line", "under way"])
+@pytest.mark.parametrize("seen", [0, 2], ids=["in the queue", "under way"])
 def test_a_recorded_run_silences_the_live_one(
     seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
-    visit, run = start()
+    ticket, run = start()
     for _ in range(seen):
         next(run)
-    app.open_recorded("First", visit)
+    app.open_recorded("First", ticket)
     assert list(run) == []
 
 
 def test_a_new_run_replaces_the_old_one_and_keeps_stop() -> None:
-    visit, old = start()
+    ticket, old = start()
     next(old)
-    _, new = start(visit=visit)
+    _, new = start(ticket=ticket)
     assert list(old) == []
-    assert live.rest(visit) != (live.READY, live.UNSTOPPABLE)
+    assert live.ready_again(ticket) != (live.READY, live.UNSTOPPABLE)
     assert head(list(new)[-1])["state"] == "done"
 
 
@@ -118,7 +120,7 @@ def test_closing_a_run_closes_the_decoding(monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.parametrize("prompt", ["", "   ", "\n", "\u200b", "a\ud800", "x" * 1_000_000, None, 7])
 def test_bad_prompts_are_refused_before_the_queue(prompt: object) -> None:
-    answers = live.check(Visit(), prompt, "smollm2-gated", *DEFAULTS)
+    answers = live.check(RunTicket(), prompt, "smollm2-gated", *DEFAULTS)
     assert [answer["is_valid"] for answer in answers] == [True, False] + [True] * (
         1 + len(DEFAULTS)
     )
@@ -132,11 +134,13 @@ def test_bad_settings_are_refused_by_name(name: str, value: object) -> None:
     settings = [
         value if field == name else default for field, default in zip(FIELDS, DEFAULTS, strict=True)
     ]
-    assert name in live.check(Visit(), "hello", "smollm2-gated", *settings)[1]["message"].lower()
+    assert (
+        name in live.check(RunTicket(), "hello", "smollm2-gated", *settings)[1]["message"].lower()
+    )
 
 
 def test_an_unknown_pair_is_refused_before_the_queue() -> None:
-    assert "Unknown pair" in live.check(Visit(), "hello", "magic", *DEFAULTS)[1]["message"]
+    assert "Unknown pair" in live.check(RunTicket(), "hello", "magic", *DEFAULTS)[1]["message"]
 
 
 def test_another_pair_brings_its_facts_and_usual_budget() -> None:
@@ -147,7 +151,8 @@ def test_another_pair_brings_its_facts_and_usual_budget() -> None:
 
 def test_good_requests_pass() -> None:
     assert all(
-        answer["is_valid"] for answer in live.check(Visit(), "hello", "smollm2-gated", *DEFAULTS)
+        answer["is_valid"]
+        for answer in live.check(RunTicket(), "hello", "smollm2-gated", *DEFAULTS)
     )
 
 

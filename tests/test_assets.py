@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from presto.benchmarks.results import parse_result
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.paths import ASSETS
 from presto.records import Recording, load_recording
 from presto.runs.replay import counterfactual
-from viz.results import parse_result
 
 ADAPTER, DRAFTER = (
     ASSETS / "models" / name for name in ("smollm2-draft-adapter", "smollm2-dflash")

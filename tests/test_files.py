@@ -1,7 +1,6 @@
 """Opening a saved run: whatever a page may send, the answer is a run or one sentence."""
 
 import json
-from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -11,7 +10,7 @@ from presto.records import to_json
 from tests.support import synthetic
 from tests.support.limits import watched
 from ui import files
-from viz.visit import Visit
+from ui.run_ticket import RunTicket
 
 RUN = synthetic.recording("Mine", rounds=3, prompt="a prompt of mine")
 
@@ -24,18 +23,18 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def opened(data: object, visit: Visit | None = None) -> tuple[Any, Any, Any]:
-    return files.open_file(visit or Visit(), SimpleNamespace(_data=data))  # type: ignore[arg-type]
+def opened(data: object, ticket: RunTicket | None = None) -> tuple[Any, Any, Any]:
+    return files.open_file(ticket or RunTicket(), gr.EventData(None, data))
 
 
 def test_a_recording_is_opened_with_its_prompt_and_ends_the_live_run(warned: list[str]) -> None:
-    visit = Visit()
-    visit.begin()
-    picker, prompt, value = opened({"text": to_json(RUN).decode()}, visit)
+    ticket = RunTicket()
+    ticket.begin()
+    picker, prompt, value = opened({"text": to_json(RUN).decode()}, ticket)
     head = json.loads(value["head"])
     assert (picker, prompt) == (None, "a prompt of mine")
     assert (head["badge"], head["title"], head["link"]) == ("opened", "Mine", {})
-    assert visit.wanted is None
+    assert ticket.wanted is None
     assert warned == []
 
 
@@ -60,13 +59,13 @@ def test_a_single_trace_is_opened_too(warned: list[str]) -> None:
 def test_anything_else_is_refused_in_words_and_leaves_the_page_as_it_was(
     data: object, sentence: str, warned: list[str]
 ) -> None:
-    visit = Visit()
-    number = visit.begin()
-    answer = opened(data, visit)
+    ticket = RunTicket()
+    number = ticket.begin()
+    answer = opened(data, ticket)
     assert answer == (gr.skip(), gr.skip(), gr.skip())
     assert len(warned) == 1
     assert warned[0].startswith(sentence)
-    assert visit.wanted == number
+    assert ticket.wanted == number
 
 
 @pytest.mark.parametrize(

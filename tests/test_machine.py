@@ -11,7 +11,7 @@ from huggingface_hub.errors import DryRunError, GatedRepoError, LocalEntryNotFou
 
 from presto.models import machine, sources
 from presto.models.catalogue import EMBEDDED, PAIRS, WeightsError, find
-from presto.models.machine import Machine, obstacle
+from presto.models.machine import Machine, why_unavailable
 from tests.support.checks import some
 from ui.controls import pair_facts
 from ui.limits import check_request
@@ -126,13 +126,13 @@ def test_a_pair_that_cannot_run_says_why(
     monkeypatch: pytest.MonkeyPatch, has: Machine, said: str
 ) -> None:
     monkeypatch.setattr(machine, "is_here", lambda source: source == EMBEDDED)
-    assert said in obstacle(find("qwen3-8b-dflash"), has)
+    assert said in why_unavailable(find("qwen3-8b-dflash"), has)
 
 
 def test_embedded_pairs_run_anywhere() -> None:
     small = Machine(2, bfloat16=False)
     embedded = some(spec for spec in PAIRS.values() if spec.target == EMBEDDED)
-    assert [spec.name for spec in embedded if obstacle(spec, small)] == []
+    assert [spec.name for spec in embedded if why_unavailable(spec, small)] == []
 
 
 def test_the_page_says_so_and_refuses_before_the_queue(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import pytest
 
 import app
 from presto.records import DecodeConfig, save
+from presto.runs.events import events_of
 from tests.support import serve, synthetic
 from tests.support.results import RESULT
 from ui import bench, compare, live
+from ui.compare_payload import ComparePayload, recorded_value
 from ui.controls import values_of
-from viz.lanes import SideBySide, differences, side_by_side
-from viz.visit import Visit
+from ui.run_ticket import RunTicket
 
 DEFAULTS = values_of(DecodeConfig())
 FOUR = compare.FIRST
@@ -33,10 +35,10 @@ def head(value: dict[str, Any]) -> dict[str, Any]:
 
 def start(
     lanes: tuple[str, ...] = FOUR, prompt: str = "hello"
-) -> tuple[Visit, Iterator[dict[str, Any]]]:
-    visit = Visit()
-    number, *_ = live.begin(visit)
-    return visit, compare.run_lanes(visit, number, prompt, *lanes, "smollm2-gated", *DEFAULTS)
+) -> tuple[RunTicket, Iterator[dict[str, Any]]]:
+    ticket = RunTicket()
+    number, *_ = live.begin(ticket)
+    return ticket, compare.run_lanes(ticket, number, prompt, *lanes, "smollm2-gated", *DEFAULTS)
 
 
 def test_lanes_run_one_after_another_and_end_with_their_differences() -> None:
@@ -45,12 +47,40 @@ def test_lanes_run_one_after_another_and_end_with_their_differences() -> None:
     counts = [len(value["lanes"]) for value in values]
     assert counts == sorted(counts)
     last = values[-1]
-    assert [json.loads(lane)["name"] for lane in last["lanes"]] == list(FOUR)
+    assert [json.loads(lane["head"])["name"] for lane in last["lanes"]] == list(FOUR)
     assert head(last)["state"] == "done"
     assert head(last)["badge"] == "live"
     assert head(last)["differences"] == sorted(head(last)["differences"])
-    for lane in map(json.loads, last["lanes"]):
-        assert len(lane["ends"]) == len(lane["rounds"])
+    for lane in last["lanes"]:
+        ends = [json.loads(round_)["end"] for round_ in lane["rounds"]]
+        assert ends == sorted(set(ends))
+
+
+def test_the_clock_has_a_line_and_a_flag_per_lane_and_the_rounds_bring_its_points() -> None:
+    _, run = start()
+    values = list(run)
+    for value in values[2:]:
+        clock = json.loads(value["clock"])
+        names = [json.loads(lane["head"])["name"] for lane in value["lanes"]]
+        assert [line["name"] for line in clock["data"]] == names
+        assert all(line["x"] == line["y"] == [] for line in clock["data"])
+        flags = [flag["text"] for flag in clock["layout"]["annotations"]]
+        assert [flag.split(" ")[0] for flag in flags] == [name.split(" ")[0] for name in names]
+    running, over = (
+        json.loads(value["clock"])["layout"]["annotations"][0] for value in (values[3], values[-1])
+    )
+    assert running["text"] == FOUR[0]
+    last = json.loads(values[-1]["lanes"][0]["rounds"][-1])
+    assert over["text"] == f"{FOUR[0]} {last['seconds']:.2f} s"
+    assert (over["x"], over["y"]) == (last["seconds"], last["end"])
+
+
+def test_a_lane_that_cannot_be_compared_is_refused() -> None:
+    payload = ComparePayload("live", "")
+    payload.take("a", next(events_of(synthetic.trace(rounds=1))))
+    other = replace(synthetic.trace(rounds=0), prompt_ids=(7,))
+    with pytest.raises(ValueError, match="one prompt only"):
+        payload.take("b", next(events_of(other)))
 
 
 def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
@@ -58,15 +88,15 @@ def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
 
 
 def test_stop_ends_the_comparison() -> None:
-    visit, run = start()
+    ticket, run = start()
     for _ in range(4):
         next(run)
-    live.halt(visit)
+    live.halt(ticket)
     (last,) = run
     assert head(last)["message"] == "Stopped."
 
 
-@pytest.mark.parametrize("seen", [0, 3], ids=["in the line", "under way"])
+@pytest.mark.parametrize("seen", [0, 3], ids=["in the queue", "under way"])
 def test_a_recorded_run_silences_the_comparison(
     seen: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -74,10 +104,10 @@ def test_a_recorded_run_silences_the_comparison(
         synthetic.recording("First", rounds=2, prompt="a prompt of its own"), tmp_path / "a.json.gz"
     )
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
-    visit, run = start()
+    ticket, run = start()
     for _ in range(seen):
         next(run)
-    value, prompt = app.open_lanes("First", visit)
+    value, prompt = app.open_lanes("First", ticket)
     assert (head(value)["title"], prompt) == ("First", "a prompt of its own")
     assert list(run) == []
 
@@ -88,11 +118,11 @@ def test_a_failed_lane_ends_with_one_sentence() -> None:
 
 
 def test_bad_comparisons_are_refused_before_the_queue() -> None:
-    none = compare.check_lanes(Visit(), "hello", *("–",) * 4, "smollm2-gated", *DEFAULTS)
+    none = compare.check_lanes(RunTicket(), "hello", *("–",) * 4, "smollm2-gated", *DEFAULTS)
     assert none[1]["message"] == "Choose at least one lane."
-    blank = compare.check_lanes(Visit(), " ", *FOUR, "smollm2-gated", *DEFAULTS)
+    blank = compare.check_lanes(RunTicket(), " ", *FOUR, "smollm2-gated", *DEFAULTS)
     assert not blank[1]["is_valid"]
-    fine = compare.check_lanes(Visit(), "hello", *FOUR, "smollm2-gated", *DEFAULTS)
+    fine = compare.check_lanes(RunTicket(), "hello", *FOUR, "smollm2-gated", *DEFAULTS)
     assert len(fine) == 2 + 4 + 1 + len(DEFAULTS)
     assert all(answer["is_valid"] for answer in fine)
 
@@ -100,26 +130,27 @@ def test_bad_comparisons_are_refused_before_the_queue() -> None:
 def test_a_recording_shows_its_lanes_plain_decoding_first(tmp_path: Path) -> None:
     save(synthetic.recording("First", rounds=3), tmp_path / "a.json.gz")
     value, _ = compare.recorded_lanes(tmp_path / "a.json.gz")
-    names = [json.loads(lane)["name"] for lane in value["lanes"]]
+    names = [json.loads(lane["head"])["name"] for lane in value["lanes"]]
     assert names[0] == "autoregressive"
     assert len(names) == 4
     assert head(value)["badge"] == "recorded"
 
 
 def test_without_lanes_the_page_says_so() -> None:
-    value = SideBySide("recorded", "").value()
+    value = ComparePayload("recorded", "").value()
     assert value["lanes"] == []
     assert "No lane has run yet" in value["clock"]
-    assert differences([]) == []
 
 
 def test_hostile_tokens_stay_text_in_the_lanes() -> None:
-    value = side_by_side(synthetic.recording("Hostile", seed=5, rounds=4, pieces=synthetic.HOSTILE))
+    value = recorded_value(
+        synthetic.recording("Hostile", seed=5, rounds=4, pieces=synthetic.HOSTILE)
+    )
     units = [
         unit
         for lane in value["lanes"]
-        for round_ in json.loads(lane)["rounds"]
-        for unit, *_ in round_
+        for round_ in lane["rounds"]
+        for unit, *_ in json.loads(round_)["units"]
     ]
     assert any("<img" in unit for unit in units)  # characters, set with textContent
     assert not any("\u202e" in unit for unit in units)
@@ -133,8 +164,10 @@ def test_a_result_is_drawn_and_a_broken_one_named(
     assert list(bench.results()) == ["my result"]
     value = bench.open_result("my result")
     assert value["badge"] == "recorded"
-    assert value["figures"].keys() == {"tau", "speed", "histogram", "overhead"}
+    assert [chart["name"] for chart in value["charts"]] == ["tau", "speed", "histogram", "overhead"]
+    assert all(json.loads(chart["figure"])["data"] for chart in value["charts"])
+    assert all(chart[word] for chart in value["charts"] for word in ("title", "lead", "label"))
     assert bench.open_result("other")["message"] == bench.NONE
     broken = bench.show_result("[]")
-    assert broken["figures"] == {}
+    assert broken["charts"] == []
     assert broken["message"].startswith("Not a valid benchmark result")

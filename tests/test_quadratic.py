@@ -70,7 +70,7 @@ def test_the_marginals_are_those_of_a_pass_of_its_own(
         budget=5, draft_length=4, temperature=temperature, seed=3, max_new_tokens=20, top_k=6
     )
     run = Run.begin(quadratic, (3, 7), config)
-    rounds = list(run.rounds(Run.play))
+    rounds = list(run.rounds(Run.draft_round))
     for round_ in some(rounds[1:-1]):
         anchor = (
             round_.start - 1

@@ -19,8 +19,10 @@ from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, fin
 from presto.models.dflash_config import DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
 from presto.models.registry import Pair, load, local_pair
-from presto.records import DecodeConfig
-from presto.runs.runner import finished
+from presto.records import DecodeConfig, Method
+from presto.records.measures import output_ids
+from presto.runs.events import RoundDecoded, RunStarted, collected
+from presto.runs.runner import finished, run_events
 from tests.support.examples import examples
 from tests.support.nemotron import write_checkpoint
 from tests.support.tokenizer import write_tokenizer
@@ -109,6 +111,24 @@ def test_a_trace_names_the_pair_its_mode_and_what_was_loaded(pair: Pair) -> None
     without = DecodeConfig(max_new_tokens=4, static_ngram=False)
     assert "ngram" not in finished(counted, "abc", "presto", without).models
     assert trace.template == "chat"
+
+
+@pytest.mark.parametrize("method", ["presto", "ar"])
+def test_a_run_tells_each_token_once_and_as_soon_as_it_is_seen(pair: Pair, method: Method) -> None:
+    config = DecodeConfig(max_new_tokens=8, budget=6)
+    start, *rounds = run_events(pair, "abc", method, config)
+    assert isinstance(start, RunStarted)
+    known = set(start.head.pieces)
+    assert known == set(start.head.prompt_ids)
+    for event in rounds:
+        assert isinstance(event, RoundDecoded)
+        assert not known & event.pieces.keys()
+        known |= event.pieces.keys()
+        assert event.round.tokens() <= known
+    whole, again = collected([start, *rounds]), finished(pair, "abc", method, config)
+    assert whole.finish != "stopped"
+    assert output_ids(whole) == output_ids(again)
+    assert whole.pieces == again.pieces
 
 
 def test_folders_are_recognised_by_their_configuration(

@@ -3,7 +3,7 @@
 import gc
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,18 +12,20 @@ import pytest
 import torch
 
 from presto.models.memory import is_out_of_memory
-from presto.records import DecodeConfig, Trace
+from presto.records import DecodeConfig
 from presto.records import settings as config_settings
 from presto.runs import runner as runs
+from presto.runs.events import RunEvent, events_of
 from tests.support import synthetic
 from tests.support.event_loop import in_a_loop
-from ui import api, limits, live, serving, words
+from ui import api, limits, live, serving
 from ui.compare import FIRST, check_lanes
 from ui.controls import FIELDS, settings_controls, values_of
-from ui.lanes import Lane
+from ui.error_messages import ServingError, no_memory
+from ui.lanes import Lane, LaneEvent, Waiting
 from ui.limits import check_request
+from ui.run_ticket import RunTicket
 from ui.worker import ModelThread, StuckError
-from viz.visit import Visit
 
 PAIR = "smollm2-gated"
 CONFIG = DecodeConfig(budget=64, max_new_tokens=40)
@@ -39,15 +41,14 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     """Stand-ins for loading and decoding, to be filled in by a test."""
     parts: dict[str, Any] = {"prepare": lambda system: None, "step": lambda: None, "forgotten": 0}
 
-    def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
-        (whole,) = [
-            trace
-            for trace in synthetic.recording(rounds=3, prompt=prompt).traces
-            if trace.method == method
-        ]
-        for count in range(4):
+    def stream(
+        system: str, prompt: str, method: str, config: DecodeConfig
+    ) -> Generator[RunEvent, None, None]:
+        made = synthetic.recording(rounds=3, prompt=prompt).traces
+        (whole,) = [trace for trace in made if trace.method == method]
+        for event in events_of(whole):
             parts["step"]()
-            yield replace(whole, rounds=whole.rounds[:count])
+            yield event
 
     def forget() -> None:
         parts["forgotten"] += 1
@@ -95,13 +96,13 @@ def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings = values_of(replace(DecodeConfig(), **EXTREME))
-    assert all(answer["is_valid"] for answer in live.check(Visit(), "hello", PAIR, *settings))
-    refused = check_lanes(Visit(), "hello", *FIRST, PAIR, *settings)[1]
+    assert all(answer["is_valid"] for answer in live.check(RunTicket(), "hello", PAIR, *settings))
+    refused = check_lanes(RunTicket(), "hello", *FIRST, PAIR, *settings)[1]
     assert "at most 2,097,152" in refused["message"]
     monkeypatch.setenv("PRESTO_MAX_WORK", "1000")
-    assert "at most 1,000" in live.check(Visit(), "hello", PAIR, *settings)[1]["message"]
-    visit = Visit()
-    *_, last = live.run_live(visit, visit.begin(), "hello", PAIR, *settings)
+    assert "at most 1,000" in live.check(RunTicket(), "hello", PAIR, *settings)[1]["message"]
+    ticket = RunTicket()
+    *_, last = live.run_live(ticket, ticket.begin(), "hello", PAIR, *settings)
     assert "at most 1,000" in last["head"]
 
 
@@ -141,11 +142,11 @@ def test_out_of_memory_is_answered_with_half_the_budget_and_the_next_run_works(
 
     decode["step"] = fail
     with pytest.raises(
-        words.ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"
+        ServingError, match=r"budget of 64 and 40 new tokens: try a budget of 32\.$"
     ):
-        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+        list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
     decode["step"] = lambda: None
-    assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
+    assert len(list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
 
 
 def test_a_real_failed_allocation_is_recognised() -> None:
@@ -166,29 +167,29 @@ def test_what_a_failed_round_held_is_freed_before_the_answer(decode: dict[str, A
 
     decode["step"] = fail
     try:
-        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
-    except words.ServingError:
+        list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
+    except ServingError:
         assert held[0]() is None
 
 
 def test_plain_decoding_is_offered_fewer_tokens() -> None:
-    assert words.no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
-    assert words.no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith(
+    assert no_memory(Lane("ar", CONFIG)).endswith("try 20 new tokens.")
+    assert no_memory(Lane("presto", DecodeConfig(budget=1, max_new_tokens=1))).endswith(
         "try 1 new tokens."
     )
 
 
-def test_a_stuck_round_ends_the_run_and_frees_the_line(
+def test_a_stuck_round_ends_the_run_and_frees_the_queue(
     decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hang = threading.Event()
     monkeypatch.setenv("PRESTO_ROUND_SECONDS", "1")
     decode["step"] = hang.wait
-    with pytest.raises(words.ServingError, match=r"A round took longer than 1 seconds"):
-        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    with pytest.raises(ServingError, match=r"A round took longer than 1 seconds"):
+        list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
     assert decode["forgotten"] == 1, "the model may be in any state: it is loaded anew"
     decode["step"] = lambda: None
-    assert len(list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
+    assert len(list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
     hang.set()
 
 
@@ -217,15 +218,15 @@ def test_loading_shows_what_is_loaded_and_for_how_long(
 ) -> None:
     loading = threading.Event()
     decode["prepare"] = lambda system: loading.wait()
-    updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG)])
+    updates = serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)])
     first = next(updates)
-    assert first.trace is None
+    assert isinstance(first, Waiting)
     assert (
         first.message
         == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter… 1 s"
     )
     loading.set()
-    assert len([update for update in updates if update.trace is not None]) == 4
+    assert len([update for update in updates if isinstance(update, LaneEvent)]) == 4
 
 
 def test_a_model_that_does_not_load_in_time_or_space_is_answered(
@@ -234,8 +235,8 @@ def test_a_model_that_does_not_load_in_time_or_space_is_answered(
     monkeypatch.setenv("PRESTO_LOAD_SECONDS", "1")
     hang = threading.Event()
     decode["prepare"] = lambda system: hang.wait()
-    with pytest.raises(words.ServingError, match="could not be loaded in time"):
-        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+    with pytest.raises(ServingError, match="could not be loaded in time"):
+        list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
     hang.set()
 
     def too_large(system: str) -> None:
@@ -243,9 +244,10 @@ def test_a_model_that_does_not_load_in_time_or_space_is_answered(
 
     decode["prepare"] = too_large
     with pytest.raises(
-        words.ServingError, match="does not fit into this machine's memory: choose a smaller pair"
+        ServingError,
+        match="does not fit into this machine's memory: choose a smaller pair",
     ):
-        list(serving.play(PAIR, "hello", [Lane("presto", CONFIG)]))
+        list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
 
 
 def test_a_pair_that_does_not_fit_beside_another_takes_its_place(
@@ -269,7 +271,7 @@ def test_every_round_is_decoded_on_one_thread_and_only_when_asked_for(
 ) -> None:
     seen: list[str] = []
     decode["step"] = lambda: seen.append(threading.current_thread().name)
-    updates = serving.play(PAIR, "hello", [Lane("presto", CONFIG), Lane("linear", CONFIG)])
+    updates = serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG), Lane("linear", CONFIG)])
     next(updates)
     next(updates)
     assert seen == ["model"] * 2

@@ -59,10 +59,10 @@ def test_draft_and_decision_leave_the_device_once_each(
 ) -> None:
     config = DecodeConfig(budget=8, draft_length=5, max_new_tokens=40)
     run = Run.begin(system, (3, 9, 4), config)  # type: ignore[arg-type]
-    run.play()
+    run.draft_round()
     copies.clear()
     with ScalarReads() as reads:
-        run.play()
+        run.draft_round()
     assert run.finish is None
     assert copies["cpu"] == 2
     assert reads.count == scalars

@@ -6,24 +6,26 @@ from typing import Any
 import pytest
 
 from presto.benchmarks.bench import differences, summarise
+from presto.benchmarks.results import MAX_BYTES, BenchResult, parse_result
 from presto.records import DecodeConfig
 from tests.support import synthetic
 from tests.support.results import METHODS, RESULT, WHERE
 from viz.bench import (
-    ALL,
     _get_bars_plot,
-    _get_histogram_info,
     _get_histogram_plot,
-    _get_overhead_info,
-    _get_speed_info,
-    _get_tau_info,
     histogram_figure,
     overhead_figure,
     speed_figure,
     tau_figure,
+)
+from viz.bench_info import (
+    ALL,
+    _get_histogram_info,
+    _get_overhead_info,
+    _get_speed_info,
+    _get_tau_info,
     where_line,
 )
-from viz.results import MAX_BYTES, BenchResult, parse_result
 
 FIGURES = (tau_figure, speed_figure, histogram_figure, overhead_figure)
 
@@ -84,7 +86,7 @@ def test_what_the_benchmark_writes_is_read() -> None:
         (("methods", "presto", "histogram"), {"1000000": 1}, r"less than or equal to 64"),
         (("methods", "presto", "histogram"), {"2": 1.5}, r"methods\.presto\.histogram\.2: "),
         (("methods", "presto", "stages"), {"lunch": 1.0}, r"methods\.presto\.stages\.lunch"),
-        (("methods", "greedy"), METHODS["ar"], r"methods\.greedy"),
+        (("methods", "<b>"), METHODS["ar"], r"methods\.<b>"),
         (("methods",), [], r"methods: "),
         (("where", "x\n" * 9999), 1, r"where\.x x x "),
         (("where", "pair"), "x" * 201, r"where\.pair: .*at most 200"),
@@ -142,6 +144,15 @@ def test_tau_has_a_group_per_set_and_one_for_all() -> None:
     assert info.bars[-1][2:] == (4.0, 3.75, 4.5, "2.00 tokens per pass")
 
 
+def test_scorers_and_searches_are_drawn_behind_the_methods_in_paints_of_their_own() -> None:
+    more = {"staircase": METHODS["presto"], **METHODS, "no_repeat": METHODS["presto"]}
+    figure = tau_figure(parsed(methods=more, datasets={}))
+    names = [bar.name for bar in figure.data]
+    assert names[-2:] == ["PRESTO, staircase", "PRESTO, no_repeat"]
+    paints = {(bar.marker.color, bar.marker.pattern.shape) for bar in figure.data}
+    assert len(paints) == len(names) == 5
+
+
 def test_tau_of_a_single_set_is_drawn_once() -> None:
     assert _get_tau_info(parsed(datasets={"gsm8k": METHODS})).groups == (ALL,)
 
@@ -160,7 +171,7 @@ def test_intervals_are_drawn_around_their_values() -> None:
 def test_an_interval_beside_its_value_has_no_negative_reach() -> None:
     info = _get_tau_info(parsed(datasets={}))
     info = info._replace(bars=(info.bars[0]._replace(value=5.0, low=1.0, high=4.0),))
-    assert list(_get_bars_plot(info, "", str).data[0].error_y.array) == [0.0]
+    assert list(_get_bars_plot(info).figure().data[0].error_y.array) == [0.0]
 
 
 def test_speed_leaves_out_the_baseline_itself() -> None:
@@ -176,7 +187,7 @@ def test_speed_without_a_baseline_has_one_group_or_none() -> None:
     no_ar = {"presto": METHODS["presto"] | {"ratio_to_ar": None}}
     assert _get_speed_info(parsed(methods=no_ar)).groups == ("against linear",)
     neither = {"presto": no_ar["presto"] | {"ratio_to_linear": None}}
-    assert _get_speed_info(parsed(methods=neither)) == ((), ())
+    assert _get_speed_info(parsed(methods=neither))[1:] == ((), ())
     assert "no figures" in speed_figure(parsed(methods=neither)).layout.annotations[0].text
 
 
@@ -189,7 +200,7 @@ def test_the_histogram_is_in_shares_of_rounds_without_ar() -> None:
         (1, 3, 4),
         (0.125, 0.375, 0.5),
     )  # by number, not by spelling
-    assert [list(bar.y) for bar in _get_histogram_plot((linear,)).data] == [[0.75, 0.25]]
+    assert [list(bar.y) for bar in _get_histogram_plot((linear,)).figure().data] == [[0.75, 0.25]]
 
 
 def test_overhead_has_the_stages_in_its_card() -> None:

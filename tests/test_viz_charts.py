@@ -5,12 +5,22 @@ from dataclasses import replace
 import pytest
 
 from presto.records import Choice, Marginals, Method, Round, Stages, Trace
-from presto.records.measures import cumulative_speedup
+from presto.records.measures import Clock, Totals, cumulative_speedup, totals
 from tests.support import synthetic
+from tests.support.checks import some
 from viz import scores_figure, speed_sentence, speedup_figure
 from viz.numbers import numbers, stage_shares
 from viz.scores import _get_scores_info, _get_scores_plot, _labels
-from viz.speedup import ORACLE, PLAIN, _get_speedup_info, _get_speedup_plot, oracle_committed
+from viz.speedup import (
+    ORACLE,
+    PLAIN,
+    SpeedupInfo,
+    SpeedupPoints,
+    _get_speedup_info,
+    _get_speedup_plot,
+    oracle_committed,
+)
+from viz.view import view_of
 
 LANES = {trace.method: trace for trace in synthetic.recording(rounds=6).traces}
 
@@ -21,11 +31,15 @@ def slower(trace: Trace) -> Trace:
     )
 
 
+def seconds(info: SpeedupInfo) -> list[float | None]:
+    return [point.seconds for point in info.points]
+
+
 def test_scores_info_has_all_drafted_nodes() -> None:
-    info = _get_scores_info(LANES["presto"], 0)
+    info = _get_scores_info(view_of(LANES["presto"], 0))
     assert [row.node for row in info.nodes] == list(range(1, 33))
     assert not info.log_axis
-    assert _get_scores_info(synthetic.trace(rounds=1, budget=512, depth=15), 0).log_axis
+    assert _get_scores_info(view_of(synthetic.trace(rounds=1, budget=512, depth=15), 0)).log_axis
 
 
 def test_scores_of_a_round_without_a_tree_say_so() -> None:
@@ -35,24 +49,43 @@ def test_scores_of_a_round_without_a_tree_say_so() -> None:
 
 
 def test_scores_lines_join_the_two_ranks() -> None:
-    info = _get_scores_info(LANES["presto"], 0)
+    info = _get_scores_info(view_of(LANES["presto"], 0))
     drawn = {}
-    for part in _get_scores_plot(info).data:
+    for part in _get_scores_plot(info).figure().data:
         for i in range(0, len(part.ids), 3):
             drawn[int(part.ids[i].split(":")[0])] = (part.y[i], part.y[i + 1])
     assert drawn == {row.node: (row.blind_rank, row.aligned_rank) for row in info.nodes}
 
 
 def test_neighbouring_labels_are_merged() -> None:
-    rows = list(_get_scores_info(LANES["presto"], 0).nodes[:3])
+    rows = list(_get_scores_info(view_of(LANES["presto"], 0)).nodes[:3])
     near = [rows[i]._replace(label=f"t{i}", aligned_rank=rank) for i, rank in enumerate((1, 2, 9))]
     assert [text.strip() for text in _labels(near).values()] == ["t0  t1", "t2"]
 
 
 def test_speedup_info_is_the_measured_ratio() -> None:
     info = _get_speedup_info(LANES["presto"], LANES["linear"])
-    assert list(info.seconds) == cumulative_speedup(LANES["presto"], LANES["linear"])
-    assert info.rounds == tuple(range(1, 7))
+    measured = cumulative_speedup(LANES["presto"], LANES["linear"])
+    assert seconds(info) == measured
+    assert info.rounds == len(info.points) == 6
+
+
+def test_speedup_goes_as_far_as_linear() -> None:
+    short = replace(LANES["linear"], rounds=LANES["linear"].rounds[:4])
+    measured = cumulative_speedup(LANES["presto"], short)
+    known = [value for value in measured if value is not None]
+    assert 0 < len(known) < len(measured)
+    assert seconds(_get_speedup_info(LANES["presto"], short)) == known
+
+
+def test_points_that_come_one_by_one_are_those_of_the_whole() -> None:
+    points, clock, added = SpeedupPoints(LANES["presto"], LANES["ar"]), Clock(), []
+    for round_ in LANES["linear"].rounds:
+        clock.tick(round_)
+        added += points.extend(clock)
+    whole = _get_speedup_info(LANES["presto"], LANES["linear"], LANES["ar"])
+    assert points.info == whole
+    assert tuple(added) == whole.points
 
 
 @pytest.mark.parametrize(
@@ -64,9 +97,10 @@ def test_speedup_without_linear_waits(linear: Trace | None) -> None:
 
 def test_speedup_below_one_is_drawn_below_the_line() -> None:
     info = _get_speedup_info(slower(LANES["presto"]), LANES["linear"])
-    assert all(value is None or value < 1 for value in info.seconds)
-    assert _get_speedup_plot(info, 2).layout.yaxis.range[0] == 0
-    line = {n.name: n.value for n in numbers(slower(LANES["presto"]), {"linear": LANES["linear"]})}
+    assert all(value is not None and value < 1 for value in some(seconds(info)))
+    assert _get_speedup_plot(info, 2).layout["yaxis"]["rangemode"] == "tozero"
+    run, linear = totals(slower(LANES["presto"])), totals(LANES["linear"])
+    line = {n.name: n.value for n in numbers(run, {"linear": linear})}
     assert line["vs linear"].endswith("slower")
 
 
@@ -75,11 +109,9 @@ def test_speedup_marks_the_round() -> None:
 
 
 def test_speedup_of_an_empty_run() -> None:
-    assert (
-        not _get_speedup_plot(_get_speedup_info(replace(LANES["presto"], rounds=()), None))
-        .data[0]
-        .x
-    )
+    info = _get_speedup_info(replace(LANES["presto"], rounds=()), LANES["linear"])
+    assert info.points == ()
+    assert all(line["x"] == [] for line in some(_get_speedup_plot(info).data))
 
 
 def lane(
@@ -122,14 +154,11 @@ def drafted(*rows: tuple[int, ...]) -> Marginals:
 def test_plain_decoding_is_compared_at_the_same_token_counts() -> None:
     ours, linear = lane("presto", (3, 1.0), (3, 1.0)), lane("linear", (2, 1.0), (2, 1.0), (2, 2.0))
     ar = lane("ar", *((1, 0.5),) * 4)
-    info = _get_speedup_info(ours, linear, ar)
-    assert info.ar == (
-        pytest.approx(1.5 / 1.5),
-        None,
-    )  # linear has 3 tokens after 1.5 s, AR too; AR never has 6
-    assert _get_speedup_info(ours, linear, lane("ar", *((1, 0.25),) * 6)).ar == pytest.approx(
-        (2.0, 4.0 / 1.5)
-    )
+    # Linear has 3 tokens after 1.5 s and AR too; AR never has 6.
+    first, second = _get_speedup_info(ours, linear, ar).points
+    assert (first.ar, second.ar) == (pytest.approx(1.5 / 1.5), None)
+    faster = _get_speedup_info(ours, linear, lane("ar", *((1, 0.25),) * 6))
+    assert [point.ar for point in faster.points] == pytest.approx([2.0, 4.0 / 1.5])
     assert PLAIN in [part.name for part in speedup_figure(ours, linear, ar=ar).data]
     assert PLAIN not in [part.name for part in speedup_figure(ours, linear).data]
 
@@ -160,24 +189,25 @@ def test_oracle_ratio_is_the_ratio_per_pass_with_the_oracles_tokens() -> None:
     ours = lane("presto", (2, 1.0), (2, 1.0), marginals=drafted((10, 12), (50, 50)))
     linear = lane("linear", (1, 1.0), (1, 1.0), (1, 1.0), (1, 1.0))
     assert oracle_committed(ours) == [2, 2]
-    info = _get_speedup_info(ours, linear)
-    assert info.passes == info.oracle == (2.0, 2.0)
+    points = _get_speedup_info(ours, linear).points
+    assert [(point.passes, point.oracle) for point in points] == [(2.0, 2.0)] * 2
     better = replace(
         ours,
         rounds=(replace(ours.rounds[0], marginals=drafted((10,), (11,), (12,))), ours.rounds[1]),
     )
     assert oracle_committed(better) == [4, 2]
-    assert _get_speedup_info(better, linear).oracle == pytest.approx(
-        (4.0, 3.0)
-    )  # 4 and 6 / 2 tokens against 1
+    # 4 and 6 / 2 tokens against 1.
+    points = _get_speedup_info(better, linear).points
+    assert [point.oracle for point in points] == pytest.approx([4.0, 3.0])
     assert ORACLE in [part.name for part in speedup_figure(better, linear).data]
 
 
 def test_oracle_needs_recorded_marginals_and_linear() -> None:
-    assert set(_get_speedup_info(LANES["presto"], LANES["linear"], LANES["ar"]).oracle) == {None}
-    assert set(
-        _get_speedup_info(lane("presto", (1, 1.0), marginals=drafted((10,))), None).oracle
-    ) == {None}
+    info = _get_speedup_info(LANES["presto"], LANES["linear"], LANES["ar"])
+    assert {point.oracle for point in info.points} == {None}
+    assert not info.has_oracle
+    alone = lane("presto", (1, 1.0), marginals=drafted((10,)))
+    assert _get_speedup_info(alone, None).points == ()
     assert len(speedup_figure(LANES["presto"], LANES["linear"], ar=LANES["ar"]).data) == 3
 
 
@@ -200,13 +230,13 @@ def test_speed_sentence_is_honest() -> None:
 
 
 def test_numbers_name_only_lanes_that_ran() -> None:
-    names = [number.name for number in numbers(LANES["presto"], {})]
+    names = [number.name for number in numbers(totals(LANES["presto"]), {})]
     assert names == ["τ", "tokens/s", "tokens/pass", "overhead"]
-    assert "vs autoregressive" in [n.name for n in numbers(LANES["presto"], {"ar": LANES["ar"]})]
+    run, ar = totals(LANES["presto"]), totals(LANES["ar"])
+    assert "vs autoregressive" in [number.name for number in numbers(run, {"ar": ar})]
 
 
 def test_stage_shares_add_up() -> None:
-    assert sum(float(part.value) for part in stage_shares(LANES["presto"])) == pytest.approx(
-        1, abs=0.001
-    )
-    assert stage_shares(replace(LANES["presto"], rounds=())) == []
+    shares = [float(part.value) for part in stage_shares(totals(LANES["presto"]))]
+    assert sum(shares) == pytest.approx(1, abs=0.001)
+    assert stage_shares(Totals()) == []

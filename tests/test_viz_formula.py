@@ -4,17 +4,18 @@ increment.
 
 import math
 from dataclasses import replace
-from typing import get_args
 
 import pytest
 
 from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
-from presto.records import Choice, DecodeConfig, Marginals, Round, Scorer, Stages, Trace, Tree
+from presto.records import Choice, DecodeConfig, Marginals, Round, Stages, Trace, Tree
+from presto.scorers import SCORERS
 from tests.support import synthetic
 from viz import formula
 from viz.formula import ROUNDING, _corrected, _levels, decimal
 from viz.nodes import BONUS
+from viz.view import view_of
 
 TREE = Tree(
     tokens=(0, 1, 2),
@@ -67,32 +68,32 @@ def test_dart_has_its_own_weights_and_no_lambda() -> None:
     lines = formula(traced(tree, DecodeConfig(scorer="dart", normalised=False), WORDS), 0, 2)
     assert lines[0] == "“␣cat”: log q −0.51 (no correction on the first level) = −0.51"
     # 2^-0.7 · (0.9·-1 + 0.5·-0.5) = 0.61557 · -1.15 = -0.70791
-    assert lines[1] == "“␣sat”: 2^−0.7 · (0.9^1 · log q −1.00 + 0.5 · log p(t|c) −0.50) = −0.71"
+    assert lines[1] == "“␣sat”: 2^−0.7 · (0.9^(2−1) · log q −1.00 + 0.5 · log ρ −0.50) = −0.71"
 
 
 @pytest.mark.parametrize("correct_first", [True, False])
-@pytest.mark.parametrize("scorer", get_args(Scorer))
+@pytest.mark.parametrize("scorer", sorted(SCORERS.built_in))
 def test_every_scorers_formula_gives_the_increments_that_the_search_recorded(
-    scorer: Scorer, correct_first: bool
+    scorer: str, correct_first: bool
 ) -> None:
     trace = built(DecodeConfig(scorer=scorer, normalised=False, correct_first=correct_first))
     tree = trace.rounds[0].tree
     assert len(tree.tokens) == 21
     for node in range(1, 21):
-        for level in _levels(trace, 0, node):
+        for level in _levels(view_of(trace, 0), node):
             assert level.increment == pytest.approx(level.score, abs=ROUNDING)
-            if not _corrected(trace.config, level.row.depth):
+            if not _corrected(SCORERS[scorer], trace.config, level.row.depth):
                 assert level.row.log_rho == 0
         assert not any("recorded as" in line for line in formula(trace, 0, node))
 
 
-@pytest.mark.parametrize("scorer", get_args(Scorer))
-def test_normalised_siblings_are_shifted_together(scorer: Scorer) -> None:
+@pytest.mark.parametrize("scorer", sorted(SCORERS.built_in))
+def test_normalised_siblings_are_shifted_together(scorer: str) -> None:
     trace = built(DecodeConfig(scorer=scorer))
     tree = trace.rounds[0].tree
     shifts: dict[int, list[float]] = {}
     for node in range(1, len(tree.tokens)):
-        last = _levels(trace, 0, node)[-1]
+        last = _levels(view_of(trace, 0), node)[-1]
         shifts.setdefault(tree.parents[node], []).append(last.increment - last.score)
     for values in shifts.values():
         assert max(values) - min(values) <= ROUNDING
@@ -107,7 +108,7 @@ def test_the_increments_of_all_lines_add_up() -> None:
     trace = synthetic.trace(3, rounds=1, budget=512, depth=15)
     tree = trace.rounds[0].tree
     for node in (1, 200, 512):
-        levels = _levels(trace, 0, node)
+        levels = _levels(view_of(trace, 0), node)
         assert sum(level.increment for level in levels) == pytest.approx(tree.aligned[node])
         assert len(formula(trace, 0, node)) == len(levels) + 1
 

@@ -10,7 +10,8 @@ import pytest
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
 from tests.support import synthetic
 from viz import marginals_figure
-from viz.marginals import SHOWN, _get_marginals_info, _get_marginals_plot, marginals_sentence
+from viz.marginals import SHOWN, _get_marginals_info, _get_marginals_plot, _get_marginals_sentence
+from viz.view import view_of
 
 TOKENS = ((5, 6, 7), (8, 5, 9))
 QS = ((0.5, 0.3, 0.1), (0.6, 0.2, 0.05))
@@ -52,7 +53,7 @@ def random_marginals(trace: Trace, positions: int, width: int) -> Trace:
 
 
 def test_a_token_is_one_cell_however_many_nodes_use_it() -> None:
-    info = _get_marginals_info(hand_made(), 0)
+    info = _get_marginals_info(view_of(hand_made(), 0))
     cells = {(cell.depth, cell.token): cell for row in info.rows for cell in row}
     assert len(cells) == 6
     shared = cells[2, 8]
@@ -76,9 +77,9 @@ def test_a_token_is_one_cell_however_many_nodes_use_it() -> None:
 
 
 def test_rows_are_ranks_and_columns_positions() -> None:
-    info = _get_marginals_info(hand_made(), 0)
+    info = _get_marginals_info(view_of(hand_made(), 0))
     assert [[cell.token for cell in row] for row in info.rows] == [[5, 8], [6, 5], [7, 9]]
-    grid = _get_marginals_plot(info).data[0]
+    grid = _get_marginals_plot(info).figure().data[0]
     assert [list(row) for row in grid.z] == [[0.5, 0.6], [0.3, 0.2], [0.1, 0.05]]
     assert grid.text[0][1] == "␣t8"
     assert grid.customdata[0][1][4] == "60.0%"
@@ -91,12 +92,14 @@ def test_rows_are_ranks_and_columns_positions() -> None:
 
 
 def test_depths_are_the_trees_with_an_exact_token_too() -> None:
-    plain, exact = _get_marginals_info(hand_made(), 0), _get_marginals_info(hand_made(exact=1), 0)
+    plain, exact = (
+        _get_marginals_info(view_of(trace, 0)) for trace in (hand_made(), hand_made(exact=1))
+    )
     assert exact.rows == plain.rows
     assert (plain.exact, exact.exact) == (False, True)
-    assert "from the exact token" in marginals_sentence(hand_made(exact=1))
-    assert "from the last committed token" in marginals_sentence(hand_made())
-    assert list(_get_marginals_plot(exact).layout.xaxis.ticktext) == ["+1", "+2"]
+    assert "from the exact token" in _get_marginals_sentence(exact)
+    assert "from the last committed token" in _get_marginals_sentence(plain)
+    assert list(_get_marginals_plot(exact).figure().layout.xaxis.ticktext) == ["+1", "+2"]
 
 
 def test_boxes_stand_around_the_used_cells() -> None:
@@ -111,17 +114,17 @@ def test_boxes_stand_around_the_used_cells() -> None:
 
 def test_ranks_that_are_not_drawn_are_counted_once_per_token_and_position() -> None:
     wide = Marginals(((*range(10, 20), 5, 6), (*range(10, 20), 8, 9)), ((-1.0,) * 12,) * 2)
-    info = _get_marginals_info(hand_made(wide), 0)
+    info = _get_marginals_info(view_of(hand_made(wide), 0))
     assert len(info.rows) == SHOWN == 8
     assert info.below == 4  # 5 and 6 at depth 1, 8 (two nodes) and 9 at depth 2
-    assert marginals_sentence(hand_made(wide)).endswith("+4 more of the tree rank lower.")
-    assert "more" not in marginals_sentence(hand_made())
+    assert _get_marginals_sentence(info).endswith("+4 more of the tree rank lower.")
+    assert "more" not in _get_marginals_sentence(_get_marginals_info(view_of(hand_made(), 0)))
 
 
 @pytest.mark.parametrize("budget", [0, 8], ids=["autoregressive", "not recorded"])
 def test_without_marginals_there_is_a_note(budget: int) -> None:
     trace = synthetic.trace(rounds=1, budget=budget)
-    assert _get_marginals_info(trace, 0).rows == ()
+    assert _get_marginals_info(view_of(trace, 0)).rows == ()
     figure = marginals_figure(trace)
     assert not figure.data
     assert "Nothing was drafted" in figure.layout.annotations[0].text
@@ -129,11 +132,11 @@ def test_without_marginals_there_is_a_note(budget: int) -> None:
 
 def test_large_trees() -> None:
     trace = random_marginals(synthetic.trace(rounds=2, budget=512, depth=15), 15, 32)
-    info = _get_marginals_info(trace, 1)
+    info = _get_marginals_info(view_of(trace, 1))
     tree = trace.rounds[1].tree
     shown = sum(len(cell.nodes) for row in info.rows for cell in row)
     assert shown == sum(token < 8 for token in tree.tokens[1:])
-    assert len(_get_marginals_plot(info).to_json()) < 40_000
+    assert len(_get_marginals_plot(info).figure().to_json()) < 40_000
 
 
 def test_hostile_tokens_are_spelled_and_the_hover_is_constant() -> None:

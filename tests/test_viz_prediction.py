@@ -13,10 +13,11 @@ from viz import prediction_figure
 from viz.prediction import (
     _get_prediction_info,
     _get_prediction_plot,
+    _get_prediction_sentence,
     path_log_p,
-    prediction_sentence,
     rank_correlation,
 )
+from viz.view import view_of
 
 # root → 1, 2; 1 → 3; 2 → 4
 TREE = Tree(
@@ -50,7 +51,7 @@ def hand_made(normalised: bool = True, **changes: object) -> Trace:
 
 
 def test_hand_computed_correlations_and_ranks() -> None:
-    info = _get_prediction_info(hand_made(), 0)
+    info = _get_prediction_info(view_of(hand_made(), 0))
     assert {row.node: value for row, value in zip(info.nodes, info.target, strict=True)} == {
         1: -2.0,
         2: -0.25,
@@ -92,7 +93,8 @@ def test_a_monotonic_map_keeps_the_correlation() -> None:
 
 
 def test_points_are_the_scores_and_accepted_ones_are_larger() -> None:
-    line, blind, aligned = _get_prediction_plot(_get_prediction_info(hand_made(), 0)).data
+    info = _get_prediction_info(view_of(hand_made(), 0))
+    line, blind, aligned = _get_prediction_plot(info).figure().data
     assert list(blind.ids) == ["1:b", "3:b", "2:b", "4:b"]
     assert list(aligned.ids) == ["1:a", "3:a", "2:a", "4:a"]
     assert list(blind.x) == [-0.5, -2.0, -1.0, -1.25]
@@ -111,9 +113,9 @@ def test_the_diagonal_is_drawn_for_normalised_scores_only() -> None:
 
 def test_nothing_accepted_has_no_mean_rank() -> None:
     trace = hand_made(accepted=(), choice=Choice(5), committed=(5,))
-    info = _get_prediction_info(trace, 0)
+    info = _get_prediction_info(view_of(trace, 0))
     assert (info.blind_mean_rank, info.aligned_mean_rank) == (None, None)
-    assert prediction_sentence(trace) == "Nothing of the tree was accepted in this round."
+    assert _get_prediction_sentence(info) == "Nothing of the tree was accepted in this round."
 
 
 def test_a_round_without_a_tree_says_so() -> None:
@@ -123,15 +125,15 @@ def test_a_round_without_a_tree_says_so() -> None:
 
 
 def test_one_node_has_no_correlation() -> None:
-    info = _get_prediction_info(synthetic.trace(rounds=1, budget=1), 0)
+    info = _get_prediction_info(view_of(synthetic.trace(rounds=1, budget=1), 0))
     assert len(info.nodes) == 1
     assert info.blind_correlation is None
-    assert "no rank correlation" in _get_prediction_plot(info).data[1].name
+    assert "no rank correlation" in _get_prediction_plot(info).figure().data[1].name
 
 
 def test_all_512_nodes_are_there() -> None:
     trace = synthetic.trace(rounds=1, budget=512, depth=15)
-    info, round_ = _get_prediction_info(trace, 0), trace.rounds[0]
+    info, round_ = _get_prediction_info(view_of(trace, 0)), trace.rounds[0]
     assert sorted(row.node for row in info.nodes) == list(range(1, 513))
     assert [row.node for row in info.nodes][-len(round_.accepted) :] == list(round_.accepted)
     assert info.target[-1] == pytest.approx(sum(round_.log_p[i] for i in round_.accepted), abs=1e-4)

@@ -24,7 +24,7 @@ SHAPES = {
 Figure = Callable[[Trace, Palette], go.Figure]
 
 
-def _rivals(draw: Callable[..., go.Figure]) -> Figure:
+def _alternatives(draw: Callable[..., go.Figure]) -> Figure:
     def figure(trace: Trace, ink: Palette) -> go.Figure:
         return draw(list(counterfactuals(trace, None, vocab=100)), ink=ink)
 
@@ -40,8 +40,8 @@ FIGURES: dict[str, Figure] = {
     "stopping": lambda trace, ink: viz.stopping_figure(trace, ink=ink),
     "speed-up": lambda trace, ink: viz.speedup_figure(trace, trace, ink=ink),
     "lanes": lambda trace, ink: viz.lanes_figure([trace, trace], ink=ink),
-    "rivals": _rivals(viz.rivals_figure),
-    "rivals in all": _rivals(viz.rivals_total_figure),
+    "alternatives": _alternatives(viz.alternatives_figure),
+    "alternatives in all": _alternatives(viz.alternatives_total_figure),
 }
 
 

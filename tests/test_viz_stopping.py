@@ -9,6 +9,7 @@ from presto.records import Choice, Marginals, Round, Stages, Trace, Tree
 from tests.support import synthetic
 from viz import stopping_figure, stopping_sentence
 from viz.stopping import DRAWN, _get_stopping_info, _get_stopping_plot
+from viz.view import view_of
 
 PIECES = {0: "the", 1: " a", 2: " cat", 3: " dog", 4: " cow", 5: " pig", 6: " ox", 7: " hen"}
 # root → 1 → three animals, of which " dog" is among the target's first tokens; 1 is accepted
@@ -44,7 +45,7 @@ def hand_made(temperature: float = 0.0, **changes: object) -> Trace:
 
 
 def test_the_targets_tokens_come_first_then_what_else_was_offered() -> None:
-    info = _get_stopping_info(hand_made(), 0)
+    info = _get_stopping_info(view_of(hand_made(), 0))
     rows = [
         (option.token, option.probability, option.offered, option.q_rank, option.chosen)
         for option in info.options
@@ -71,7 +72,8 @@ def test_sentence_of_a_disagreement() -> None:
 def test_a_sampled_target_drew() -> None:
     choice = Choice(7, (2, 3, 6), (0.62, 0.2, 0.1))
     trace = hand_made(temperature=0.8, choice=choice, committed=(1, 7))
-    drawn = next(option for option in _get_stopping_info(trace, 0).options if option.chosen)
+    options = _get_stopping_info(view_of(trace, 0)).options
+    drawn = next(option for option in options if option.chosen)
     assert (drawn.token, drawn.probability) == (7, None)
     assert "the target drew “␣hen” (not among its first tokens)" in stopping_sentence(trace)
     assert stopping_figure(trace).data[1].name == "drawn by the target"
@@ -98,14 +100,14 @@ def test_a_round_that_ended_with_the_exact_token_was_not_verified() -> None:
     trace = hand_made(
         exact=0, tree=Tree((0,)), log_p=(0.0,), accepted=(), choice=Choice(0), committed=(0,)
     )
-    assert _get_stopping_info(trace, 0).options == ()
+    assert _get_stopping_info(view_of(trace, 0)).options == ()
     assert "not asked" in stopping_figure(trace).layout.annotations[0].text
     assert stopping_sentence(trace).startswith("The run ended here")
 
 
 def test_an_autoregressive_round_shows_the_choice_alone() -> None:
     trace = synthetic.trace(rounds=1, budget=0)
-    info = _get_stopping_info(trace, 0)
+    info = _get_stopping_info(view_of(trace, 0))
     assert [option.token for option in info.options if option.chosen] == [
         trace.rounds[0].choice.token
     ]
@@ -117,7 +119,8 @@ def test_an_autoregressive_round_shows_the_choice_alone() -> None:
 
 
 def test_bars_marks_and_words_say_what_the_info_says() -> None:
-    bars, chosen, offered = _get_stopping_plot(_get_stopping_info(hand_made(), 0)).data
+    info = _get_stopping_info(view_of(hand_made(), 0))
+    bars, chosen, offered = _get_stopping_plot(info).figure().data
     assert list(bars.x) == pytest.approx([0.62, 0.2, 0.1, 0.04, 0.01])
     assert list(bars.text) == [
         "62.0% · chosen by the target",
@@ -153,7 +156,7 @@ def test_many_offers_are_cut_in_figure_and_sentence() -> None:
     )
     trace = replace(hand_made(), pieces={i: f" t{i}" for i in range(101)}, rounds=(round_,))
     figure = stopping_figure(trace)
-    assert len(_get_stopping_info(trace, 0).options) == count + 1
+    assert len(_get_stopping_info(view_of(trace, 0)).options) == count + 1
     assert len(figure.data[0].x) == DRAWN
     assert figure.layout.annotations[0].text == f"+{count + 1 - DRAWN} more offered"
     assert "“␣t3” and 27 more there." in stopping_sentence(trace)
@@ -163,7 +166,7 @@ def test_many_offers_are_cut_in_figure_and_sentence() -> None:
 def test_large_trees(seed: int) -> None:
     trace = synthetic.trace(seed, rounds=2, budget=512, depth=15)
     for index, round_ in enumerate(trace.rounds):
-        info = _get_stopping_info(trace, index)
+        info = _get_stopping_info(view_of(trace, index))
         stop = round_.accepted[-1] if round_.accepted else 0
         offered = {option.offered for option in info.options} - {None}
         assert offered == {i for i, parent in enumerate(round_.tree.parents) if parent == stop}

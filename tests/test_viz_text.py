@@ -9,17 +9,21 @@ from hypothesis import strategies as st
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
 from tests.support import synthetic
 from viz.text import (
+    _WHITESPACE,
     LABEL_LIMITS,
+    _visible_char,
     byte_label,
     join,
     label,
     labels,
     plotly_text,
+    round_text,
     round_texts,
     running,
     shorten,
     visible,
 )
+from viz.view import view_of
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,20 @@ def test_labels_are_cut_in_the_middle() -> None:
 def test_every_odd_character_shows(char: str) -> None:
     assert visible(char).strip()
     assert running(char).strip()
+
+
+@given(st.text(max_size=12))
+def test_printable_text_is_spelled_as_any_other(text: str) -> None:
+    last = len(text) - 1
+    one_by_one = [
+        _WHITESPACE.get(char) or _visible_char(char, 0 < i < last) for i, char in enumerate(text)
+    ]
+    assert visible(text) == ("".join(one_by_one) or "∅")
+
+
+def test_selectors_show_although_python_prints_them() -> None:
+    assert [visible(char) for char in ("\ufe0e", "\ufe0f")] == ["<VS15>", "<VS16>"]
+    assert visible("a\ufe0fb") == "a\ufe0fb"
 
 
 def test_running_text_keeps_spaces_and_breaks_lines() -> None:
@@ -142,3 +160,15 @@ def test_the_forms_of_a_label_get_shorter_from_the_whole_one_on(text: str) -> No
     assert forms[0] == label(text)
     assert forms[1:] == [label(text, n) for n in LABEL_LIMITS[1:] if n < len(visible(text))]
     assert [len(form) for form in forms] == sorted({len(form) for form in forms}, reverse=True)
+
+
+def test_a_rounds_text_continues_from_the_rest_of_the_one_before() -> None:
+    trace = committed((12, 10), (11, 12), (10,), (11,), pieces=ROCKET)
+    whole = round_texts(trace)
+    assert [view_of(trace, index).text for index in range(4)] == whole
+    rest = b""
+    for index, round_ in enumerate(trace.rounds):
+        text = round_text(round_, trace.pieces, rest)
+        assert text == whole[index]
+        rest = text.rest
+    assert [bool(text.rest) for text in whole] == [True, False, True, False]

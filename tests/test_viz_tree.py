@@ -11,8 +11,9 @@ from presto.records.tree import verdicts
 from tests.support import synthetic
 from viz import tree_figure
 from viz.layout import tidy_layout
-from viz.nodes import BONUS, node_rows, round_sentence
+from viz.nodes import BONUS
 from viz.tree import LABELLED, _get_tree_info, _get_tree_plot
+from viz.view import round_sentence, view_of
 
 TRACES = {
     "empty": synthetic.trace(1, rounds=1, budget=0),
@@ -27,7 +28,7 @@ any_trace = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 @any_trace
 def test_info_has_every_node_once_and_the_bonus(trace: Trace) -> None:
     for index, round_ in enumerate(trace.rounds):
-        info = _get_tree_info(trace, index)
+        info = _get_tree_info(view_of(trace, index))
         assert set(info.nodes) == {*range(len(round_.tree.tokens)), BONUS}
         assert [info.nodes[i].status for i in range(len(round_.tree.tokens))] == verdicts(round_)
         assert nx.is_arborescence(info.graph)
@@ -35,7 +36,7 @@ def test_info_has_every_node_once_and_the_bonus(trace: Trace) -> None:
 
 @any_trace
 def test_layout_is_tidy(trace: Trace) -> None:
-    info = _get_tree_info(trace, 0)
+    info = _get_tree_info(view_of(trace, 0))
     rows: dict[float, list[float]] = {}
     for node, (depth, breadth) in info.positions.items():
         assert depth == info.nodes[node].depth
@@ -50,7 +51,7 @@ def test_layout_is_tidy(trace: Trace) -> None:
 
 
 def test_edges_never_cross() -> None:
-    info = _get_tree_info(TRACES["512"], 0)
+    info = _get_tree_info(view_of(TRACES["512"], 0))
     levels: dict[float, list[tuple[float, float]]] = {}
     for parent, child in info.graph.edges:
         (depth, start), (_, end) = info.positions[parent], info.positions[child]
@@ -62,7 +63,7 @@ def test_edges_never_cross() -> None:
 
 
 def test_siblings_stand_in_score_order_the_bonus_first() -> None:
-    info = _get_tree_info(TRACES["usual"], 0)
+    info = _get_tree_info(view_of(TRACES["usual"], 0))
     for node in info.graph:
         drafted = [child for child in info.graph.successors(node) if child != BONUS]
         scores = [info.nodes[child].aligned or 0.0 for child in drafted]
@@ -79,8 +80,8 @@ def test_single_node_layout() -> None:
 @any_trace
 @pytest.mark.parametrize("vertical", [False, True])
 def test_figure_draws_every_node_once_by_status(trace: Trace, vertical: bool) -> None:
-    info = _get_tree_info(trace, 0)
-    figure = _get_tree_plot(info, vertical=vertical)
+    info = _get_tree_info(view_of(trace, 0))
+    figure = _get_tree_plot(info, vertical=vertical).figure()
     drawn = {int(node): part for part in figure.data for node in part.ids or ()}
     assert set(drawn) == set(info.nodes)
     assert {node: part.legendgroup for node, part in drawn.items()} == {
@@ -103,15 +104,15 @@ def test_hostile_tokens_are_spelled_and_the_hover_is_constant() -> None:
 
 def test_large_trees_keep_labels_where_the_target_was_asked() -> None:
     trace = TRACES["512"]
-    info = _get_tree_info(trace, 0)
+    info = _get_tree_info(view_of(trace, 0))
     assert info.unlabelled == sum(row.status == "beyond" for row in info.nodes.values()) > LABELLED
-    assert f"+{info.unlabelled} more" in _get_tree_plot(info).layout.annotations[0].text
+    assert f"+{info.unlabelled} more" in _get_tree_plot(info).figure().layout.annotations[0].text
 
 
 def test_rows_carry_both_scores_ranks_and_paths() -> None:
     trace = TRACES["usual"]
     tree = trace.rounds[0].tree
-    rows = node_rows(trace, 0)[1:-1]
+    rows = view_of(trace, 0).nodes[1:-1]
     assert sorted(row.blind_rank or 0 for row in rows) == list(range(1, len(rows) + 1))
     assert [row.aligned for row in rows] == list(tree.aligned[1:])
     assert all(row.path.endswith(row.full) for row in rows)
@@ -123,11 +124,11 @@ def test_a_run_cut_by_the_cap_has_no_bonus_and_says_so() -> None:
     whole = next(r for r in trace.rounds if r.accepted)
     cut = replace(whole, start=3, committed=whole.committed[:1])
     short = replace(trace, rounds=(cut,))
-    rows = node_rows(short, 0)
+    rows = view_of(short, 0).nodes
     assert all(row.status != "bonus" for row in rows)
     assert all("cut" in row.word for row in rows if row.status == "accepted")
-    assert "the run ended" in round_sentence(short, 0)
+    assert "the run ended" in round_sentence(view_of(short, 0))
 
 
 def test_sentence_of_an_autoregressive_round() -> None:
-    assert round_sentence(TRACES["empty"], 0).startswith("nothing drafted")
+    assert round_sentence(view_of(TRACES["empty"], 0)).startswith("nothing drafted")

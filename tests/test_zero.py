@@ -168,8 +168,10 @@ def test_an_unknown_or_unloaded_pair_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert zero.chosen() == ("qwen3-8b-dflash", "nemotron-8b")
     from presto.models.catalogue import find
 
-    assert zero.obstacle(find("nemotron-8b")) == ""
-    assert "has loaded only qwen3-8b-dflash and nemotron-8b" in zero.obstacle(find("smollm2-gated"))
+    assert zero.why_unavailable(find("nemotron-8b")) == ""
+    assert "has loaded only qwen3-8b-dflash and nemotron-8b" in zero.why_unavailable(
+        find("smollm2-gated")
+    )
     monkeypatch.setenv("PRESTO_PRELOAD", "gpt")
     with pytest.raises(ValueError, match="known pairs"):
         zero.chosen()

@@ -9,13 +9,14 @@ from typing import Any
 import gradio as gr
 
 from presto.models.catalogue import names
-from presto.records import load_recording, to_json
+from presto.records import Trace, load_recording, to_json
+from presto.runs.events import RunEvent, collected
 from presto.runs.requests import check_method, make_config
-from ui.lanes import Lane
+from ui.error_messages import reason
+from ui.lanes import Lane, LaneEvent
 from ui.limits import check_request
-from ui.serving import play
-from ui.words import reason
-from viz.shelf import shelf
+from ui.recordings import recordings_in
+from ui.serving import decode_lanes
 
 
 def _lane(lane: object) -> Lane:
@@ -33,14 +34,18 @@ def _traces(prompt: str, system: str, lanes: list[dict[str, Any]]) -> list[dict[
     try:
         chosen = [_lane(lane) for lane in lanes]
         check_request(prompt, system, chosen)
-        last = {
-            update.lane: update.trace
-            for update in play(system, prompt, chosen)
-            if update.trace is not None
-        }
+        traces = _decoded(system, prompt, chosen)
     except Exception as error:
         raise gr.Error(reason(error), print_exception=False) from None
-    return [json.loads(to_json(trace)) for trace in last.values()]
+    return [json.loads(to_json(trace)) for trace in traces]
+
+
+def _decoded(system: str, prompt: str, lanes: list[Lane]) -> list[Trace]:
+    told: dict[int, list[RunEvent]] = {}
+    for update in decode_lanes(system, prompt, lanes):
+        if isinstance(update, LaneEvent):
+            told.setdefault(update.lane, []).append(update.event)
+    return [collected(events) for events in told.values()]
 
 
 def decode(
@@ -83,7 +88,7 @@ def recorded_runs(folder: Path) -> Any:
         Args:
             run: title of a recorded run, as in the page's list.
         """
-        titles = shelf(folder)
+        titles = recordings_in(folder)
         if not run:
             return list(titles)
         if run not in titles:

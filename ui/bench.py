@@ -5,17 +5,15 @@ is pasted.
 from pathlib import Path
 from typing import Any
 
+from presto.benchmarks.results import BenchResult, parse_result
 from presto.paths import ASSETS
-from viz.bench import histogram_figure, overhead_figure, speed_figure, tau_figure, where_line
-from viz.results import parse_result
+from ui.error_messages import sentence
+from ui.payload import Badge, Value, dump, sent
+from viz.bench import CHARTS
+from viz.bench_info import where_line
+from viz.plot import Chart
 from viz.theme import dark_of_light
 
-FIGURES = {
-    "tau": tau_figure,
-    "speed": speed_figure,
-    "histogram": histogram_figure,
-    "overhead": overhead_figure,
-}
 FOLDER = ASSETS / "benchmarks"
 NONE = "No result file here yet: paste one."
 
@@ -25,30 +23,33 @@ def results() -> dict[str, Path]:
     return {path.stem.replace("-", " "): path for path in sorted(FOLDER.glob("*.json"))}
 
 
-def show_result(text: str, badge: str = "pasted") -> dict[str, Any]:
+def _chart(chart: Chart[BenchResult, Any], result: BenchResult) -> dict[str, str]:
+    """What is said of a chart, and its figure."""
+    return {**chart.about, "figure": dump(sent(chart.drawn(result)[0]))}
+
+
+def show_result(text: str, badge: Badge = "pasted") -> Value:
     """The figures of a result file, or one sentence that says what is wrong with it."""
     try:
         result = parse_result(text)
     except ValueError as error:
-        return {
-            "badge": "",
-            "where": "",
-            "message": f"{str(error)[:1].upper()}{str(error)[1:]}.",
-            "figures": {},
-        }
-    figures = {name: figure(result).to_json() for name, figure in FIGURES.items()}
+        return _nothing(f"{sentence(error)}.")
     return {
         "badge": badge,
         "where": where_line(result),
         "message": "",
-        "figures": figures,
+        "charts": [_chart(chart, result) for chart in CHARTS],
         "dark": dark_of_light(),
     }
 
 
-def open_result(title: str) -> dict[str, Any]:
+def _nothing(message: str) -> Value:
+    return {"badge": "", "where": "", "message": message, "charts": []}
+
+
+def open_result(title: str) -> Value:
     """A bundled result."""
     known = results()
     if title not in known:
-        return {"badge": "", "where": "", "message": NONE, "figures": {}}
+        return _nothing(NONE)
     return show_result(known[title].read_text(encoding="utf-8"), "recorded")

@@ -10,14 +10,16 @@ from typing import Any
 import gradio as gr
 
 from presto.records import DecodeConfig, load_recording
+from presto.runs.events import RunEvent
 from presto.runs.variants import Variant, variants
+from ui.compare_payload import ComparePayload, recorded_value
 from ui.controls import config_of
+from ui.error_messages import sentence
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.live import Request, check, follow
-from ui.words import sentence
-from viz.lanes import SideBySide, side_by_side
-from viz.visit import Visit
+from ui.payload import Value
+from ui.run_ticket import RunTicket
 
 NO_LANE = "–"
 OF_EXPLORE = "PRESTO, settings of Explore"
@@ -30,10 +32,10 @@ def choices() -> dict[str, Variant]:
 
 
 @lru_cache(maxsize=16)
-def recorded_lanes(path: Path) -> tuple[dict[str, Any], str]:
+def recorded_lanes(path: Path) -> tuple[Value, str]:
     """The lanes of a recorded run, for the page, and its prompt."""
     recording = load_recording(path)
-    return side_by_side(recording), recording.traces[0].prompt
+    return recorded_value(recording), recording.traces[0].prompt
 
 
 def lane_controls() -> list[gr.Dropdown]:
@@ -46,12 +48,12 @@ def lane_controls() -> list[gr.Dropdown]:
 
 
 def check_lanes(
-    visit: object, prompt: object, a: str, b: str, c: str, d: str, system: str, *settings: Any
+    ticket: object, prompt: object, a: str, b: str, c: str, d: str, system: str, *settings: Any
 ) -> list[Any]:
     """Refuse a comparison that cannot run, with one sentence under the prompt, before it is
     queued.
     """
-    state, text, pair, *rest = check(visit, prompt, system, *settings)
+    state, text, pair, *rest = check(ticket, prompt, system, *settings)
     if text["is_valid"]:
         text = _refusal(prompt, system, (a, b, c, d), config_of(settings))
     return [state, text, *([pair] * 4), pair, *rest]
@@ -76,7 +78,7 @@ def lanes_of(names: tuple[str, ...], config: DecodeConfig) -> dict[str, Lane]:
 
 
 def run_lanes(
-    visit: Visit,
+    ticket: RunTicket,
     number: int,
     prompt: str,
     a: str,
@@ -85,15 +87,17 @@ def run_lanes(
     d: str,
     system: str,
     *settings: Any,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[Value]:
     """Decode the lanes one after another; one update per round, until the comparison is no longer
     wanted.
     """
-    lanes, show = lanes_of((a, b, c, d), config_of(settings)), SideBySide("live", "Your prompt")
-    names = list(lanes)
+    lanes = lanes_of((a, b, c, d), config_of(settings))
+    payload, names = ComparePayload("live", "Your prompt"), list(lanes)
     request = Request(
         system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names]
     )
-    yield from follow(
-        visit, number, request, lambda lane, trace: show.take(names[lane], trace), show.value
-    )
+
+    def take(lane: int, event: RunEvent) -> None:
+        payload.take(names[lane], event)
+
+    yield from follow(ticket, number, request, take, payload.value)

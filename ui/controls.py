@@ -16,7 +16,7 @@ from presto.registry import Record, Registry
 from presto.runs.requests import make_config, own_settings, own_text
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
-from ui.limits import obstacle
+from ui.limits import why_unavailable
 
 SHOWN = tuple(name for name, setting in settings().items() if not name.endswith("_settings"))
 OWN = "own"  # the control for settings that only the chosen scorer or search has
@@ -40,7 +40,7 @@ def values_of(config: DecodeConfig) -> list[Any]:
 def pair_facts(name: str) -> str:
     """What a pair needs, whether it runs here and how it is prompted, in one line."""
     spec = find(name)
-    problem = obstacle(spec)
+    problem = why_unavailable(spec)
     here = f"cannot run here: {problem}" if problem else "runs here"
     memory = f"weights {spec.gigabytes:g} GB in bfloat16"
     prompt = f"prompt: {spec.template_name} · usual budget {spec.budget}"
@@ -50,7 +50,7 @@ def pair_facts(name: str) -> str:
 def pair_control() -> gr.Dropdown:
     """Every known pair by its title, those marked that cannot run here."""
     titles = [
-        (spec.title + " (not on this machine)" * bool(obstacle(spec)), name)
+        (spec.title + " (not on this machine)" * bool(why_unavailable(spec)), name)
         for name, spec in PAIRS.items()
     ]
     first = titles[0][1]

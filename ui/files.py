@@ -7,9 +7,9 @@ from typing import Any
 import gradio as gr
 
 from presto.records import Recording, Trace, recording_from_json, trace_from_json
-from ui.words import sentence
-from viz.shelf import value_of
-from viz.visit import Visit
+from ui.error_messages import sentence
+from ui.explore_payload import value_of
+from ui.run_ticket import RunTicket
 
 LARGEST = 16 << 20  # bytes of JSON, as in assets/player/share.js
 LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this page opens."
@@ -19,19 +19,19 @@ MAX_ROUNDS, MAX_NODES = 1024, 65_536
 MAX_CHARACTERS = 1_000_000  # of the nodes' tokens together; ordinary tokens have four
 
 
-def open_file(visit: Visit, event: gr.EventData) -> tuple[Any, Any, Any]:
+def open_file(ticket: RunTicket, event: gr.EventData) -> tuple[Any, Any, Any]:
     """Picker, prompt and player for the run in ``event``; another file is refused and the page
     stays as it was.
     """
     try:
-        recording = _recording(event._data)
+        recording = _recording(event)
         for trace in recording.traces:
             check_size(trace)
         value = value_of(recording, "opened")
     except ValueError as error:
         gr.Warning(sentence(error))
         return gr.skip(), gr.skip(), gr.skip()
-    visit.leave()
+    ticket.leave()
     return None, recording.traces[0].prompt, value
 
 
@@ -50,9 +50,12 @@ def check_size(trace: Trace) -> None:
             )
 
 
-def _recording(data: object) -> Recording:
+def _recording(event: gr.EventData) -> Recording:
     """What ``presto record``, ``presto decode --trace`` or the page itself saved."""
-    text = data.get("text") if isinstance(data, dict) else None
+    try:
+        text = event.text
+    except (AttributeError, TypeError):  # what arrives can be anything
+        text = None
     if not isinstance(text, str):
         raise ValueError(f"the file's text is missing, got {type(text).__name__}")
     content = text.encode("utf-8", "replace")

@@ -49,9 +49,9 @@ def work(lane: Lane) -> int:
     return config.max_new_tokens * nodes
 
 
-def obstacle(spec: PairSpec) -> str:
+def why_unavailable(spec: PairSpec) -> str:
     """Why a pair cannot run here, as the end of a sentence; empty if it can."""
-    return zero.obstacle(spec) if zero.ACTIVE else machine.obstacle(spec)
+    return zero.why_unavailable(spec) if zero.ACTIVE else machine.why_unavailable(spec)
 
 
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:
@@ -60,7 +60,7 @@ def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None
     """
     check_prompt(prompt)
     spec = find(system)  # type: ignore[arg-type]
-    problem = obstacle(spec)
+    problem = why_unavailable(spec)
     if problem:
         raise ValueError(f"{spec.title} cannot run here: {problem}")
     if len(lanes) > MAX_LANES:

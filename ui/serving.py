@@ -6,27 +6,18 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from traceback import clear_frames
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from presto.models.catalogue import find
 from presto.models.memory import is_out_of_memory, release
-from presto.records import Trace
 from ui import zero
-from ui.lanes import Lane
+from ui.error_messages import ServingError, no_memory
+from ui.lanes import Lane, LaneEvent, Update, Waiting
 from ui.limits import limit
-from ui.words import ServingError, no_memory
 from ui.worker import ModelThread, StuckError
 
 T = TypeVar("T")
 ROUND_SECONDS, LOAD_SECONDS = 120, 1800  # PRESTO_ROUND_SECONDS, PRESTO_LOAD_SECONDS
-
-
-class Update(NamedTuple):
-    """News of lane number ``lane``: its trace so far, or a message while there is none yet."""
-
-    lane: int
-    trace: Trace | None
-    message: str = ""
 
 
 _threads: list[ModelThread] = []
@@ -39,7 +30,7 @@ def _thread() -> ModelThread:
     return _threads[-1]
 
 
-def play(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
+def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
     """Decode the lanes one after another. Closing the generator ends the run and frees its memory
     at once.
 
@@ -47,35 +38,35 @@ def play(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, N
     on.
     """
     if zero.ACTIVE:
-        yield Update(0, None, "Waiting for a GPU…")
-        yield from (Update(number, trace) for number, trace in zero.traces(system, prompt, lanes))
+        yield Waiting("Waiting for a GPU…")
+        yield from zero.decode_lanes(system, prompt, lanes)
         return
     from presto.runs.runner import stream
 
     thread = _thread()
     yield from _loaded(thread, system)
     for number, lane in enumerate(lanes):
-        traces = stream(system, prompt, lane.method, lane.config)
+        events = stream(system, prompt, lane.method, lane.config)
         try:
-            while (trace := _round(thread, partial(next, traces, None), lane)) is not None:
-                yield Update(number, trace)
+            while (event := _round(thread, partial(next, events, None), lane)) is not None:
+                yield LaneEvent(number, event)
         finally:
             if not thread.stuck:
-                thread.within(ROUND_SECONDS, traces.close)  # type: ignore[attr-defined]
+                thread.within(ROUND_SECONDS, events.close)
 
 
 def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:
     from presto.runs.runner import prepare
 
     title = find(system).title
-    with _in_words(
+    with _with_message(
         f"{title} does not fit into this machine's memory: choose a smaller pair.",
         f"{title} could not be loaded in time: run again, or choose another pair.",
     ):
         for seconds in thread.watched(
             limit("PRESTO_LOAD_SECONDS", LOAD_SECONDS), partial(prepare, system)
         ):
-            yield Update(0, None, f"Loading {title}… {seconds:.0f} s")
+            yield Waiting(f"Loading {title}… {seconds:.0f} s")
 
 
 def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:
@@ -84,12 +75,12 @@ def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:
         f"A round took longer than {seconds} seconds and was given up: run again with a smaller "
         "budget."
     )
-    with _in_words(no_memory(lane), stuck):
+    with _with_message(no_memory(lane), stuck):
         return thread.within(seconds, work)
 
 
 @contextmanager
-def _in_words(memory: str, time: str) -> Iterator[None]:
+def _with_message(memory: str, time: str) -> Iterator[None]:
     """End a run with ``memory`` or ``time`` if that is what it ran out of, and give back what it
     held.
     """

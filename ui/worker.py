@@ -5,7 +5,7 @@ asked for: a visitor who leaves ends the run at the end of the round in progress
 
 Limits of the watchdog. Native code cannot be interrupted from Python, so a stuck thread is left
 behind, not killed: it keeps its memory until its round returns (then it closes its run and ends),
-and a device that hangs as a whole hangs the next thread too. What is freed at once is the line of
+and a device that hangs as a whole hangs the next thread too. What is freed at once is the queue of
 visitors: the next one gets a new thread and a newly loaded model.
 """
 

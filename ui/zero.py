@@ -1,24 +1,22 @@
 """ZeroGPU: on such a Space a request borrows a GPU for a duration it states beforehand.
 
 The ``spaces`` package forks a worker per request. What the parent loaded before it serves moves to
-the GPU there; what the worker yields is pickled, so it yields plain records: whole lanes never
-cross, only the rounds that are new. An exception's text does not cross either, so refusals are
-yielded as words. Elsewhere nothing here is imported or changed.
+the GPU there; what the worker yields is pickled, and a run's events are plain records. An
+exception's text does not cross, so refusals are yielded as words. Elsewhere nothing here is
+imported or changed.
 """
 
 import math
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
 
 from presto.models.catalogue import PairSpec, find, names
-from presto.records import Finish, Piece, Round, Trace
-from ui.lanes import Lane
-from ui.words import ServingError, reason_in
+from ui.error_messages import ServingError, reason_in
+from ui.lanes import Lane, LaneEvent
 
 F = TypeVar("F", bound=Callable[..., Any])
 ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
@@ -27,7 +25,7 @@ ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 START_SECONDS = 10  # moving the weights to the GPU and reading the prompt
 TOKEN_SECONDS = 0.05  # per new token and lane, as if no draft were ever accepted
 HELP = "The recorded runs above need no GPU."
-WORDS = {  # titles of the errors of ``spaces`` → what they mean to a visitor
+MESSAGES = {  # titles of the errors of ``spaces`` → what they mean to a visitor
     "ZeroGPU quota exceeded": (
         "Your share of free GPU seconds is used up, or no GPU is left for it: try again later."
     ),
@@ -45,17 +43,10 @@ WORDS = {  # titles of the errors of ``spaces`` → what they mean to a visitor
 OTHERWISE = "No GPU could be had: try again later."
 
 
-class Step(NamedTuple):
-    """News of a lane from the worker: its trace without rounds once, then what each round adds; or
-    a refusal.
-    """
+class Refusal(NamedTuple):
+    """Why the worker cannot go on, in words."""
 
-    lane: int
-    head: Trace | None = None
-    rounds: tuple[Round, ...] = ()
-    pieces: dict[int, Piece] | None = None
-    finish: Finish = "stopped"
-    refusal: str = ""
+    message: str
 
 
 def chosen() -> tuple[str, ...]:
@@ -70,7 +61,7 @@ def chosen() -> tuple[str, ...]:
     return listed
 
 
-def obstacle(spec: PairSpec) -> str:
+def why_unavailable(spec: PairSpec) -> str:
     """Why a pair cannot run on this Space, as the end of a sentence; empty if it can."""
     return "" if spec.name in chosen() else f"this Space has loaded only {' and '.join(chosen())}"
 
@@ -101,49 +92,32 @@ def _on_gpu(task: F) -> F:
 
 
 @_on_gpu
-def steps(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Step, None, None]:
-    """What the worker does: decode the lanes, yield each round as plain data."""
+def in_worker(
+    system: str, prompt: str, lanes: Sequence[Lane]
+) -> Generator[LaneEvent | Refusal, None, None]:
+    """What the worker does: decode the lanes and tell each event as plain data."""
     from presto.runs.runner import stream
 
     for number, lane in enumerate(lanes):
-        traces = stream(system, prompt, lane.method, lane.config)
+        events = stream(system, prompt, lane.method, lane.config)
         try:
-            yield from _increments(number, traces)
+            yield from (LaneEvent(number, event) for event in events)
         except Exception as error:
-            yield Step(number, refusal=reason_in(lane, error))
+            yield Refusal(reason_in(lane, error))
             return
         finally:
-            traces.close()  # type: ignore[attr-defined]
+            events.close()
 
 
-def _increments(number: int, traces: Iterator[Trace]) -> Iterator[Step]:
-    seen, pieces = 0, dict[int, Piece]()
-    for trace in traces:
-        new = {token: piece for token, piece in trace.pieces.items() if token not in pieces}
-        head = replace(trace, rounds=()) if not pieces else None
-        yield Step(number, head, trace.rounds[seen:], new, trace.finish)
-        seen, pieces = len(trace.rounds), trace.pieces
-
-
-def traces(
+def decode_lanes(
     system: str, prompt: str, lanes: Sequence[Lane]
-) -> Generator[tuple[int, Trace], None, None]:
-    """Number and growing trace of each lane, decoded on a borrowed GPU; ``ServingError`` says why
-    it cannot be.
-    """
-    whole: dict[int, Trace] = {}
+) -> Generator[LaneEvent, None, None]:
+    """The lanes' events, decoded on a borrowed GPU; ``ServingError`` says why it cannot be."""
     try:
-        with closing(steps(system, prompt, lanes)) as news:
-            for step in news:
-                if step.refusal:
-                    raise ServingError(step.refusal)
-                whole[step.lane] = _grown(whole.get(step.lane, step.head), step)
-                yield step.lane, whole[step.lane]
+        with closing(in_worker(system, prompt, lanes)) as told:
+            for news in told:
+                if isinstance(news, Refusal):
+                    raise ServingError(news.message)
+                yield news
     except gr.Error as error:
-        raise ServingError(f"{WORDS.get(error.title, OTHERWISE)} {HELP}") from None
-
-
-def _grown(trace: Trace | None, step: Step) -> Trace:
-    assert trace is not None, "a lane begins with its head"
-    pieces = trace.pieces | (step.pieces or {})
-    return replace(trace, rounds=(*trace.rounds, *step.rounds), pieces=pieces, finish=step.finish)
+        raise ServingError(f"{MESSAGES.get(error.title, OTHERWISE)} {HELP}") from None

@@ -1,106 +1,183 @@
-"""What the comparison page receives: the lanes' texts by round, their figures, and where they
-part.
-"""
+"""Lanes: runs of one prompt and seed, their names and styles, and all of them on one clock."""
 
-import json
-import uuid
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from itertools import cycle
+from typing import Any, NamedTuple
 
-from presto.records import Recording, Trace
-from presto.records.measures import committed_counts
-from viz.compare import LaneRow, lane_names, lane_table, lanes_figure, next_difference
-from viz.rivals import rivals_of
-from viz.text import round_texts, running
-from viz.theme import dark_of_light
-from viz.visit import State
+import plotly.graph_objects as go
 
-Badge = Literal["recorded", "live"]
-ORDER = ("ar", "linear", "blind", "presto")
+from presto.records import DecodeConfig, Method, Trace
+from presto.records.measures import Clock
+from presto.runs.variants import TITLES
+from presto.scorers import SCORERS
+from viz.plot import Plot, empty_plot, scatter
+from viz.text import plotly_text
+from viz.theme import LIGHT, Palette, axis, axis_title, base_layout
+
+# Colour (a field of Palette) and dash of a method's lane, the same in every figure; then those of
+# its further lanes.
+STYLES: dict[Method, tuple[str, str]] = {
+    "presto": ("accepted", "solid"),
+    "linear": ("bonus", "dash"),
+    "blind": ("exact", "dot"),
+    "ar": ("muted", "dashdot"),
+}
+SPARE = (("rejected", "longdash"), ("ink", "longdashdot"), ("beyond", "5px,2px"))
+STEPS = "%{fullData.name}<br>%{y} tokens after %{x:.3f} s<extra></extra>"
+NOT_RUN = "No lane has run yet."
 
 
-def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+class LaneCurve(NamedTuple):
+    """A run on the clock."""
+
+    name: str
+    colour: str  # a field of Palette
+    dash: str
+    clock: Clock
+    flag: str  # what stands at its end
 
 
-def _cells(row: LaneRow) -> dict[str, str]:
+class LanesInfo(NamedTuple):
+    """The lanes that have begun; ``now``: when the first lane finished the marked round, ``None``
+    if none is marked.
+    """
+
+    lanes: tuple[LaneCurve, ...]
+    now: float | None
+
+
+def scorer_words(config: DecodeConfig) -> str:
+    """The scorer and what distinguishes it, in a few words."""
+    scorer = SCORERS.get(config.scorer)
+    lam = f" λ {config.lam:g}" if scorer is None or scorer.uses_lam else ""
+    normalised = config.normalised and (scorer is None or scorer.corrects)
+    return f"{config.scorer}{lam}{', normalised' if normalised else ''}"
+
+
+def lane_names(runs: Sequence[tuple[Method, DecodeConfig]]) -> list[str]:
+    """A name per lane: the method, with the scorer where a method has several lanes, numbered if
+    still alike.
+    """
+    several = Counter(method for method, _ in runs)
+    seen = Counter[str]()
+    result = []
+    for method, config in runs:
+        name = TITLES[method] + (f" ({scorer_words(config)})" if several[method] > 1 else "")
+        seen[name] += 1
+        result.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+    return result
+
+
+def lane_styles(methods: Sequence[Method]) -> list[tuple[str, str]]:
+    """Colour (a field of Palette) and dash of each lane; all differ, up to seven."""
+    spare, free = cycle(SPARE), dict(STYLES)
+    return [free.pop(method) if method in free else next(spare) for method in methods]
+
+
+def check_lanes(traces: Sequence[Trace]) -> None:
+    """``ValueError`` unless all lanes continue one prompt with the same sampling: else their texts
+    need not agree.
+    """
+    for trace in traces[1:]:
+        if trace.prompt_ids != traces[0].prompt_ids:
+            raise ValueError("lanes can be compared on one prompt only; these have several")
+        if _sampling(trace.config) != _sampling(traces[0].config):
+            raise ValueError(
+                "lanes can be compared with one seed and temperature only; these have several"
+            )
+
+
+def _sampling(config: DecodeConfig) -> tuple[float, ...]:
+    greedy = config.temperature == 0
+    return () if greedy else (config.temperature, config.top_p, config.sample_top_k, config.seed)
+
+
+def end_flag(name: str, run: Trace | None, seconds: float) -> str:
+    """What stands at a lane's end: its name, and when it is over, its time. ``run``: if it is."""
+    stopped = ", stopped" if run and run.finish == "stopped" else ""
+    return f"{name} {seconds:.2f} s{stopped}" if run else name
+
+
+def _get_lanes_info(traces: Sequence[Trace], round_: int | None = None) -> LanesInfo:
+    check_lanes(traces)
+    names = lane_names([(trace.method, trace.config) for trace in traces])
+    styles = lane_styles([trace.method for trace in traces])
+    curves = []
+    for trace, name, style in zip(traces, names, styles, strict=True):
+        clock = Clock.of(trace)
+        if trace.rounds:
+            curves.append(LaneCurve(name, *style, clock, end_flag(name, trace, clock.seconds[-1])))
+    now = None if round_ is None else Clock.of(traces[0]).seconds[1:][round_]
+    return LanesInfo(tuple(curves), now)
+
+
+def _flag(lane: LaneCurve, place: int, ink: Palette) -> dict[str, Any]:
+    """The label of a lane's end. Flags stand at different heights, as all lanes end at about the
+    same tokens.
+    """
+    tint = getattr(ink, lane.colour)
     return {
-        "scorer": row.scorer,
-        "τ": f"{row.tau:.2f}",
-        "tokens/s": f"{row.tokens_per_second:.1f}",
-        "over the first lane": "–" if row.ratio is None else f"{row.ratio:.2f}×",
-        "text": row.text,
+        "text": plotly_text(lane.flag),
+        "x": lane.clock.seconds[-1],
+        "y": lane.clock.tokens[-1],
+        "ax": 0,
+        "ay": -12 - 16 * place,
+        "xanchor": "auto",
+        "arrowhead": 0,
+        "arrowwidth": 1,
+        "arrowcolor": tint,
+        "font": {"size": 11, "color": tint},
     }
 
 
-def differences(traces: Sequence[Trace]) -> list[int]:
-    """Output positions (from 0) at which a round begins in one drafting lane but not in another."""
-    found, position = list[int](), -1
-    while (following := next_difference(traces, position)) is not None:
-        found.append(following)
-        position = following
-    return found
+def _curve(lane: LaneCurve, ink: Palette) -> dict[str, Any]:
+    line = {"color": getattr(ink, lane.colour), "width": 2.5, "dash": lane.dash, "shape": "hv"}
+    return scatter(
+        x=lane.clock.seconds,
+        y=lane.clock.tokens,
+        mode="lines",
+        line=line,
+        name=lane.name,
+        hovertemplate=STEPS,
+        showlegend=False,
+    )
 
 
-def lane_json(name: str, trace: Trace, row: LaneRow, over: bool) -> str:
-    """One lane: its figures, where its rounds end (in output tokens), and the text of each round.
+def _get_lanes_plot(info: LanesInfo, ink: Palette = LIGHT) -> Plot:
+    """Trace and annotation ``i`` belong to lane ``i``; the axes fit themselves to both."""
+    if not info.lanes:
+        return empty_plot(ink, NOT_RUN)
+    latest = sorted((lane.clock.seconds[-1] for lane in info.lanes), reverse=True)
+    places = [latest.index(lane.clock.seconds[-1]) for lane in info.lanes]
+    marked = {
+        "type": "line",
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": ink.muted, "width": 1, "dash": "dot"},
+    }
+    title = axis_title(ink, "tokens")
+    fitted = {"rangemode": "tozero", "automargin": True}
+    layout = base_layout(ink) | {
+        "xaxis": axis(ink, ticksuffix=" s", nticks=7, **fitted),
+        "yaxis": axis(ink, nticks=6, tickformat="d", title=title, **fitted),
+        "annotations": [
+            _flag(lane, place, ink) for lane, place in zip(info.lanes, places, strict=True)
+        ],
+        "shapes": [] if info.now is None else [{**marked, "x0": info.now, "x1": info.now}],
+    }
+    return Plot([_curve(lane, ink) for lane in info.lanes], layout)
 
-    When the run is ``over`` also what each other scorer would have committed at the state of each
-    round, as ``[name, tokens, whether the run's own]``.
+
+def lanes_figure(
+    traces: Sequence[Trace],
+    round: int | None = None,  # noqa: A002
+    ink: Palette = LIGHT,
+) -> go.Figure:
+    """Draw tokens committed over seconds for several runs of one prompt and seed, prefill left out.
+
+    ``round`` marks the moment at which the first lane finished it. ``ValueError`` for runs that
+    cannot be compared.
     """
-    units = [
-        [[running(unit.text), unit.kind, unit.nodes] for unit in text.units]
-        for text in round_texts(trace)
-    ]
-    body = {"name": name, "cells": _cells(row), "ends": committed_counts(trace), "rounds": units}
-    found = rivals_of(trace) if over else []
-    body["rivals"] = [
-        [[rival.name, rival.committed, rival.own] for rival in rivals] for rivals in found
-    ]
-    return _dump(body)
-
-
-@dataclass
-class SideBySide:
-    """Several lanes on their way to the page: ``take`` each lane's growing trace, send the
-    ``value``.
-    """
-
-    badge: Badge
-    title: str
-    key: str = field(default_factory=lambda: uuid.uuid4().hex)
-    lanes: dict[str, Trace] = field(default_factory=dict)
-
-    def take(self, name: str, trace: Trace) -> None:
-        """The newest state of the lane called ``name``."""
-        self.lanes[name] = trace
-
-    def value(self, state: State = "done", message: str = "") -> dict[str, Any]:
-        """The payload. ``message`` is a sentence about what happens now or went wrong."""
-        traces = list(self.lanes.values())
-        head = {
-            "badge": self.badge,
-            "title": self.title,
-            "state": state,
-            "message": message,
-            "differences": differences(traces) if state == "done" else [],
-            "dark": dark_of_light(),
-        }
-        rows = zip(self.lanes, traces, lane_table(traces) if traces else [], strict=True)
-        lanes = [lane_json(name, trace, row, state == "done") for name, trace, row in rows]
-        return {
-            "key": self.key,
-            "head": _dump(head),
-            "lanes": lanes,
-            "clock": lanes_figure(traces).to_json(),
-        }
-
-
-def side_by_side(recording: Recording) -> dict[str, Any]:
-    """The payload of a recording's lanes, plain decoding first."""
-    traces = sorted(recording.traces, key=lambda trace: ORDER.index(trace.method))
-    show = SideBySide("recorded", recording.title)
-    for name, trace in zip(lane_names(traces), traces, strict=True):
-        show.take(name, trace)
-    return show.value()
+    return _get_lanes_plot(_get_lanes_info(traces, round), ink).figure()

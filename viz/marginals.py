@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from presto.records import Round, Trace
-from presto.records.tree import depths
+from presto.records import Trace
 from viz.formula import decimal
+from viz.plot import Chart, Plot, empty_plot, heatmap, scatter
 from viz.text import label, plotly_text
-from viz.theme import LIGHT, MONO, Palette, axis, base_layout, empty_figure, shades_of
+from viz.theme import LIGHT, MONO, Palette, axis, axis_title, base_layout, shades_of
 from viz.tree import probability_text
+from viz.view import RoundView, view_of
 
 SHOWN = 8  # ranks drawn
 READABLE = 16  # positions that fit side by side with 9 px text; more of them shrink it
@@ -57,41 +58,41 @@ class MarginalsInfo(NamedTuple):
     exact: bool
 
 
-def _use(round_: Round) -> Use:
+def _use(view: RoundView) -> Use:
     use: Use = defaultdict(list)
-    for node, depth in enumerate(depths(round_.tree.parents)):
-        if node:
-            use[depth, round_.tree.tokens[node]].append(node)
+    for row in view.drafted:
+        use[row.depth, row.token].append(row.node)
     return use
 
 
-def _cell(trace: Trace, round_: Round, use: Use, depth: int, rank: int) -> Cell:
-    token = round_.marginals.token_ids[depth - 1][rank - 1]
-    nodes, piece = use.get((depth, token), []), trace.pieces[token]
-    rhos = [round_.tree.log_rho[node] for node in nodes]
+def _cell(view: RoundView, use: Use, depth: int, rank: int) -> Cell:
+    marginals, tree = view.round.marginals, view.round.tree
+    token = marginals.token_ids[depth - 1][rank - 1]
+    nodes, piece = use.get((depth, token), []), view.pieces[token]
+    rhos = [tree.log_rho[node] for node in nodes]
     return Cell(
         depth=depth,
         rank=rank,
         token=token,
         label=label(piece, CELL),
         full=label(piece, FULL),
-        q=exp(min(round_.marginals.log_q[depth - 1][rank - 1], 0.0)),
+        q=exp(min(marginals.log_q[depth - 1][rank - 1], 0.0)),
         nodes=tuple(nodes),
         log_rho=(min(rhos), max(rhos)) if rhos else None,
-        accepted=any(node in round_.accepted for node in nodes),
+        accepted=any(node in view.round.accepted for node in nodes),
     )
 
 
-def _get_marginals_info(trace: Trace, round_: int) -> MarginalsInfo:
-    record = trace.rounds[round_]
-    drafted, use = record.marginals.token_ids, _use(record)
+def _get_marginals_info(view: RoundView) -> MarginalsInfo:
+    drafted, use = view.round.marginals.token_ids, _use(view)
     shown = min(SHOWN, len(drafted[0])) if drafted else 0
     rows = tuple(
-        tuple(_cell(trace, record, use, depth, rank) for depth in range(1, len(drafted) + 1))
+        tuple(_cell(view, use, depth, rank) for depth in range(1, len(drafted) + 1))
         for rank in range(1, shown + 1)
     )
     drawn = {(cell.depth, cell.token) for row in rows for cell in row}
-    return MarginalsInfo(rows, len(use.keys() - drawn) if rows else 0, record.exact is not None)
+    below = len(use.keys() - drawn) if rows else 0
+    return MarginalsInfo(rows, below, view.round.exact is not None)
 
 
 def _usage(cell: Cell) -> str:
@@ -105,10 +106,10 @@ def _usage(cell: Cell) -> str:
     )
 
 
-def _grid(info: MarginalsInfo, ink: Palette) -> go.Heatmap:
+def _grid(info: MarginalsInfo, ink: Palette) -> dict[str, Any]:
     shades = [[i, shade] for i, shade in enumerate(shades_of(ink))]
     size = {} if len(info.rows[0]) > READABLE else {"size": 9}
-    return go.Heatmap(
+    return heatmap(
         x=[cell.depth for cell in info.rows[0]],
         y=[row[0].rank for row in info.rows],
         z=[[round(cell.q, 4) for cell in row] for row in info.rows],
@@ -129,7 +130,7 @@ def _customdata(cell: Cell) -> list[str]:
     return [plotly_text(word) for word in words]
 
 
-def _outlines(cells: list[Cell], name: str, line: dict[str, Any]) -> go.Scatter:
+def _outlines(cells: list[Cell], name: str, line: dict[str, Any]) -> dict[str, Any]:
     """A box around each cell, all in one trace."""
     xs: list[float | None] = []
     ys: list[float | None] = []
@@ -142,14 +143,14 @@ def _outlines(cells: list[Cell], name: str, line: dict[str, Any]) -> go.Scatter:
         )
         xs += [left, right, right, left, left, None]
         ys += [top, top, bottom, bottom, top, None]
-    return go.Scatter(
+    return scatter(
         x=xs, y=ys, mode="lines", line=line, name=name, hoverinfo="skip", showlegend=bool(cells)
     )
 
 
-def _get_marginals_plot(info: MarginalsInfo, ink: Palette = LIGHT) -> go.Figure:
+def _get_marginals_plot(info: MarginalsInfo, ink: Palette = LIGHT) -> Plot:
     if not info.rows:
-        return empty_figure(ink, EMPTY)
+        return empty_plot(ink, EMPTY)
     used = [cell for row in info.rows for cell in row if cell.nodes]
     boxes = [
         _outlines(
@@ -163,12 +164,11 @@ def _get_marginals_plot(info: MarginalsInfo, ink: Palette = LIGHT) -> go.Figure:
             {"width": 3.5, "color": ink.accepted},
         ),
     ]
-    return go.Figure([_grid(info, ink), *boxes], base_layout(ink) | _layout(info, ink))
+    return Plot([_grid(info, ink), *boxes], base_layout(ink) | _layout(info, ink))
 
 
 def _layout(info: MarginalsInfo, ink: Palette) -> dict[str, Any]:
     positions, ranks = len(info.rows[0]), len(info.rows)
-    small = {"font": {"size": 11, "color": ink.muted}, "standoff": 4}
     return {
         "xaxis": axis(
             ink,
@@ -183,7 +183,7 @@ def _layout(info: MarginalsInfo, ink: Palette) -> dict[str, Any]:
             ink,
             range=[ranks + 0.5, 0.5],
             tickvals=list(range(1, ranks + 1)),
-            title={"text": "rank by q", **small},
+            title=axis_title(ink, "rank by q"),
             showgrid=False,
             automargin=True,
         ),
@@ -199,14 +199,25 @@ def marginals_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.F
     prefix, so all of them have the same q. Outlined cells are used by the tree, with a thick
     outline those of the accepted path.
     """
-    return _get_marginals_plot(_get_marginals_info(trace, round), ink)
+    return _get_marginals_plot(_get_marginals_info(view_of(trace, round)), ink).figure()
 
 
-def marginals_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
+def _get_marginals_sentence(info: MarginalsInfo) -> str:
     """How to read the grid, and what of the tree lies below it."""
-    info = _get_marginals_info(trace, round)
     if not info.rows:
         return ""
     after = "the exact token" if info.exact else "the last committed token"
     below = f" +{info.below} more of the tree rank lower." if info.below else ""
     return f"Positions count from {after}. Thin outline: used by the tree, thick: accepted.{below}"
+
+
+CHART = Chart(
+    name="marginals",
+    title="Marginals",
+    lead="the drafter's distribution per position: blind to the tokens before",
+    label="The drafter's marginals: likeliest tokens per drafted position, those in the tree "
+    "outlined.",
+    info=_get_marginals_info,
+    plot=_get_marginals_plot,
+    sentence=_get_marginals_sentence,
+)

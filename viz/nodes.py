@@ -3,17 +3,17 @@ table.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from presto.records import Piece, Round, Trace
+from presto.records import Piece, Round
 from presto.records.tree import depths, path, ranks, verdicts
-from viz.text import byte_label, isolate, label, path_text, visible
+from viz.text import full_label, label, path_text
 from viz.theme import Status
 
-BONUS = (
-    -2
-)  # the bonus token stands beside the tree: it was never drafted (-1 is the parent of the root)
+BONUS = -2  # the node of the bonus token, which was never drafted (-1 is the root's parent)
 BONUS_WORD = "bonus: the target's own token"
+CUT = " (cut: the run ends before it)"
 
 
 class Node(NamedTuple):
@@ -39,10 +39,6 @@ class Node(NamedTuple):
     path: str = ""
 
 
-def _full(piece: Piece) -> str:
-    return isolate(visible(piece)) if isinstance(piece, str) else byte_label(piece)
-
-
 def _words(round_: Round) -> dict[Status, str]:
     root = (
         "last committed token (anchor)"
@@ -64,31 +60,31 @@ def bonus_committed(round_: Round) -> bool:
     return len(round_.committed) == (round_.exact is not None) + len(round_.accepted) + 1
 
 
-def _committed_nodes(round_: Round) -> frozenset[int]:
+def committed_nodes(round_: Round) -> frozenset[int]:
     return frozenset(round_.accepted[: max(0, len(round_.committed) - (round_.exact is not None))])
 
 
-def node_rows(trace: Trace, index: int) -> list[Node]:
-    """All nodes of round ``index`` in order of expansion, the root first, the bonus (if it was
-    emitted) last.
+def node_rows(round_: Round, pieces: Mapping[int, Piece]) -> tuple[Node, ...]:
+    """All nodes of a round in order of expansion, the root first, the bonus (if it was emitted)
+    last.
     """
-    round_ = trace.rounds[index]
-    tree, words, kept = round_.tree, _words(round_), _committed_nodes(round_)
-    pieces = [trace.pieces[token] for token in tree.tokens]
+    tree, words, kept = round_.tree, _words(round_), committed_nodes(round_)
+    texts = [pieces[token] for token in tree.tokens]
     depth, blind_rank, aligned_rank = depths(tree.parents), ranks(tree.blind), ranks(tree.aligned)
-    root = Node(0, tree.tokens[0], label(pieces[0]), _full(pieces[0]), 0, -1, "root", words["root"])
-    rows = [root]
+    rows = [
+        Node(0, tree.tokens[0], label(texts[0]), full_label(texts[0]), 0, -1, "root", words["root"])
+    ]
     for i, verdict in enumerate(verdicts(round_)[1:], start=1):
+        cut = verdict == "accepted" and i not in kept
         row = Node(
             node=i,
             token=tree.tokens[i],
-            label=label(pieces[i]),
-            full=_full(pieces[i]),
+            label=label(texts[i]),
+            full=full_label(texts[i]),
             depth=depth[i],
             parent=tree.parents[i],
             status=verdict,
-            word=words[verdict]
-            + (" (cut: the run ends before it)" if verdict == "accepted" and i not in kept else ""),
+            word=words[verdict] + (CUT if cut else ""),
             log_q=tree.log_q[i],
             log_rho=tree.log_rho[i],
             blind=tree.blind[i],
@@ -96,34 +92,28 @@ def node_rows(trace: Trace, index: int) -> list[Node]:
             blind_rank=blind_rank[i],
             aligned_rank=aligned_rank[i],
             probability=math.exp(min(round_.log_p[i], 0.0)),
-            path=path_text([pieces[j] for j in path(tree.parents, i)]),
+            path=path_text([texts[j] for j in path(tree.parents, i)]),
         )
         rows.append(row)
-    return [*rows, *_bonus(trace, round_, rows)]
+    if bonus_committed(round_):
+        rows.append(_bonus(round_, pieces, rows))
+    return tuple(rows)
 
 
-def _bonus(trace: Trace, round_: Round, rows: list[Node]) -> list[Node]:
-    if not bonus_committed(round_):
-        return []
+def _bonus(round_: Round, pieces: Mapping[int, Piece], rows: Sequence[Node]) -> Node:
     stop = rows[round_.accepted[-1] if round_.accepted else 0]
     token = round_.choice.token
-    piece = trace.pieces[token]
-    drafted = [trace.pieces[round_.tree.tokens[j]] for j in round_.accepted]
-    row = Node(
-        BONUS, token, label(piece), _full(piece), stop.depth + 1, stop.node, "bonus", BONUS_WORD
-    )
+    drafted = [pieces[round_.tree.tokens[j]] for j in round_.accepted]
     chances = dict(zip(round_.choice.top_ids, round_.choice.top_probs, strict=False))
-    return [row._replace(path=path_text([*drafted, piece]), probability=chances.get(token))]
-
-
-def round_sentence(trace: Trace, index: int) -> str:
-    """What happened in the round, in words."""
-    round_ = trace.rounds[index]
-    drafted, taken = len(round_.tree.tokens) - 1, len(_committed_nodes(round_))
-    choice = _full(trace.pieces[round_.choice.token])
-    own = (
-        f", then the target’s own “{choice}”" if bonus_committed(round_) else ", then the run ended"
+    return Node(
+        node=BONUS,
+        token=token,
+        label=label(pieces[token]),
+        full=full_label(pieces[token]),
+        depth=stop.depth + 1,
+        parent=stop.node,
+        status="bonus",
+        word=BONUS_WORD,
+        probability=chances.get(token),
+        path=path_text([*drafted, pieces[token]]),
     )
-    checked = f"{taken} of {drafted} drafted accepted" if drafted else "nothing drafted"
-    total = len(round_.committed)
-    return f"{checked}{own}: {total} token{'' if total == 1 else 's'}."

@@ -1,27 +1,15 @@
-"""The numbers line of a run: each figure with its name and what it means, honest below 1×."""
+"""The numbers of a run: each figure with its name and what it means; below 1× it says so."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import NamedTuple
 
 from presto.models.catalogue import PAIRS
 from presto.records import NGRAM, Finish, Method, Stages, Trace
-from presto.records.measures import (
-    acceptance_length,
-    len_committed,
-    overhead_share,
-    speedup,
-    stage_totals,
-    tokens_per_forward,
-    tokens_per_second,
-    total_seconds,
-)
+from presto.records.measures import Totals
+from presto.runs.variants import TITLES
+from presto.scorers import SCORERS
 
-NAMES: dict[Method, str] = {
-    "presto": "PRESTO",
-    "linear": "linear",
-    "blind": "blind tree",
-    "ar": "autoregressive",
-}
 ENDS: dict[Finish, str] = {
     "eos": "the model ended its answer",
     "stop": "a stop string was reached",
@@ -30,45 +18,53 @@ ENDS: dict[Finish, str] = {
 }
 
 
+COMPARED: tuple[Method, ...] = ("linear", "blind", "ar")
+
+
 class Number(NamedTuple):
-    """One entry of the line: ``name value``, with a sentence for whoever asks."""
+    """One figure: ``name value``, with a sentence for whoever asks."""
 
     name: str
     value: str
     meaning: str
 
 
-def numbers(trace: Trace, others: dict[Method, Trace]) -> list[Number]:
+def numbers(run: Totals, others: Mapping[Method, Totals]) -> list[Number]:
     """Acceptance length, speed, overhead, and the speed-up over every other lane that was run."""
-    tau, rate = acceptance_length(trace), tokens_per_second(trace)
-    line = [
-        Number("τ", f"{tau:.2f}", "acceptance length: tokens committed per round, on average"),
+    shown = [
+        Number(
+            "τ",
+            f"{run.acceptance_length:.2f}",
+            "acceptance length: tokens committed per round, on average",
+        ),
         Number(
             "tokens/s",
-            f"{rate:.1f}",
-            f"{len_committed(trace)} tokens in {total_seconds(trace):.2f} s, no prefill",
+            f"{run.tokens_per_second:.1f}",
+            f"{run.tokens} tokens in {run.seconds:.2f} s, no prefill",
         ),
         Number(
             "tokens/pass",
-            f"{tokens_per_forward(trace):.2f}",
+            f"{run.tokens_per_forward:.2f}",
             "tokens per model pass, drafting passes counted too",
         ),
     ]
-    for method in ("linear", "blind", "ar"):
-        other = others.get(method)
-        ratio = speedup(trace, other) if other else None
-        if other and ratio is not None:
-            slower = ": slower" if ratio < 1 else ""
-            meaning = (
-                f"tokens per second against {NAMES[method]} ({tokens_per_second(other):.1f}) on "
-                "this prompt"
-            )
-            line.append(Number(f"vs {NAMES[method]}", f"{ratio:.2f}×{slower}", meaning))
-    share = overhead_share(trace)
-    return [
-        *line,
-        Number("overhead", f"{share:.1%}", "share of time spent on scores, search and mask"),
+    shown += [
+        versus
+        for method in COMPARED
+        if method in others and (versus := _versus(run, method, others[method]))
     ]
+    share = "share of time spent on scores, search and mask"
+    return [*shown, Number("overhead", f"{run.overhead_share:.1%}", share)]
+
+
+def _versus(run: Totals, method: Method, other: Totals) -> Number | None:
+    ratio = run.speedup_over(other)
+    if ratio is None:
+        return None
+    name, slower = TITLES[method], ": slower" if ratio < 1 else ""
+    rate = f"{other.tokens_per_second:.1f}"
+    meaning = f"tokens per second against {name} ({rate}) on this prompt"
+    return Number(f"vs {name}", f"{ratio:.2f}×{slower}", meaning)
 
 
 def phases(seconds: Stages) -> list[tuple[str, str]]:
@@ -86,14 +82,12 @@ def phases(seconds: Stages) -> list[tuple[str, str]]:
     ]
 
 
-def stage_shares(trace: Trace) -> list[Number]:
-    """Where the time went, stage by stage, largest part of the bar last to first as they happen."""
-    seconds = total_seconds(trace)
-    stages = asdict(stage_totals(trace))
+def stage_shares(run: Totals) -> list[Number]:
+    """The share of the time and the milliseconds of every stage, in the order they happen."""
     return [
-        Number(name, f"{part / seconds:.4f}", f"{1000 * part:.0f} ms")
-        for name, part in stages.items()
-        if seconds
+        Number(name, f"{part / run.seconds:.4f}", f"{1000 * part:.0f} ms")
+        for name, part in asdict(run.stages).items()
+        if run.seconds
     ]
 
 
@@ -111,11 +105,9 @@ def settings(trace: Trace) -> str:
         f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T "
         f"{config.temperature:g}"
     )
-    return (
-        f"{tree} · {ngram_source(trace)}"
-        if trace.method == "presto" and config.scorer != "blind"
-        else tree
-    )
+    scorer = SCORERS.get(config.scorer)
+    corrects = trace.method == "presto" and (scorer is None or scorer.corrects)
+    return f"{tree} · {ngram_source(trace)}" if corrects else tree
 
 
 def ngram_source(trace: Trace) -> str:
@@ -124,14 +116,8 @@ def ngram_source(trace: Trace) -> str:
     """
     config = trace.config
     pair = PAIRS.get(trace.system)
-    table = trace.models.get(NGRAM) or (
-        pair.table if pair else ""
-    )  # early recordings do not name it
+    # Early recordings do not name their table.
+    table = trace.models.get(NGRAM) or (pair.table if pair else "")
     if not (config.static_ngram and table):
         return "n-gram: online only" if config.online_ngram else "n-gram: none"
     return f"n-gram: {table}" + (" and online" if config.online_ngram else " only")
-
-
-def ending(trace: Trace) -> str:
-    """Why the run ended, in words."""
-    return ENDS[trace.finish]

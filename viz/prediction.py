@@ -10,9 +10,11 @@ import plotly.graph_objects as go
 
 from presto.records import Round, Trace
 from viz.formula import decimal
-from viz.nodes import Node, node_rows
+from viz.nodes import Node
+from viz.plot import Chart, Plot, empty_plot, scatter
 from viz.text import plotly_text
-from viz.theme import LIGHT, Palette, axis, base_layout, empty_figure
+from viz.theme import LEGEND, LIGHT, Palette, axis, axis_title, base_layout
+from viz.view import RoundView, view_of
 
 BLIND, ALIGNED = "prefix-blind", "prefix-aligned"
 EMPTY = "Nothing was drafted in this round."
@@ -71,10 +73,9 @@ def _mean(ranks: list[int]) -> float | None:
     return sum(ranks) / len(ranks) if ranks else None
 
 
-def _get_prediction_info(trace: Trace, round_: int) -> PredictionInfo:
-    sums = path_log_p(trace.rounds[round_])
-    drafted = (row for row in node_rows(trace, round_) if row.blind_rank is not None)
-    nodes = sorted(drafted, key=lambda row: row.status == "accepted")
+def _get_prediction_info(view: RoundView) -> PredictionInfo:
+    sums = path_log_p(view.round)
+    nodes = sorted(view.drafted, key=lambda row: row.status == "accepted")
     target = [sums[row.node] for row in nodes]
     accepted = [row for row in nodes if row.status == "accepted"]
     return PredictionInfo(
@@ -84,7 +85,7 @@ def _get_prediction_info(trace: Trace, round_: int) -> PredictionInfo:
         aligned_correlation=rank_correlation([row.aligned or 0.0 for row in nodes], target),
         blind_mean_rank=_mean([row.blind_rank or 0 for row in accepted]),
         aligned_mean_rank=_mean([row.aligned_rank or 0 for row in accepted]),
-        normalised=trace.config.normalised,
+        normalised=view.config.normalised,
     )
 
 
@@ -94,12 +95,12 @@ def _legend(name: str, correlation: float | None) -> str:
     )
 
 
-def _points(info: PredictionInfo, name: str, ink: Palette) -> go.Scatter:
+def _points(info: PredictionInfo, name: str, ink: Palette) -> dict[str, Any]:
     aligned = name == ALIGNED
     tint = ink.accepted if aligned else ink.bonus
     score = "aligned" if aligned else "blind"
     words = [(row.full, row.depth, f"{name} · {row.word}") for row in info.nodes]
-    return go.Scatter(
+    return scatter(
         x=[getattr(row, score) for row in info.nodes],
         y=info.target,
         ids=[f"{row.node}:{score[0]}" for row in info.nodes],
@@ -118,12 +119,12 @@ def _points(info: PredictionInfo, name: str, ink: Palette) -> go.Scatter:
     )
 
 
-def _diagonal(info: PredictionInfo, ink: Palette) -> go.Scatter:
+def _diagonal(info: PredictionInfo, ink: Palette) -> dict[str, Any]:
     """Where a score equals the target's log-probability, inside the ranges of both."""
     scores = [score or 0.0 for row in info.nodes for score in (row.blind, row.aligned)]
     low = max(min(scores), min(info.target))
     line = {"width": 1, "color": ink.muted}
-    return go.Scatter(
+    return scatter(
         x=[low, 0],
         y=[low, 0],
         mode="lines",
@@ -134,24 +135,17 @@ def _diagonal(info: PredictionInfo, ink: Palette) -> go.Scatter:
     )
 
 
-def _get_prediction_plot(info: PredictionInfo, ink: Palette = LIGHT) -> go.Figure:
+def _get_prediction_plot(info: PredictionInfo, ink: Palette = LIGHT) -> Plot:
     if not info.nodes:
-        return empty_figure(ink, EMPTY)
+        return empty_plot(ink, EMPTY)
     lines = [_diagonal(info, ink)] if info.normalised else []
-    small: dict[str, Any] = {"font": {"size": 11, "color": ink.muted}, "standoff": 4}
     layout = {
-        "xaxis": axis(ink, title={"text": "path score", **small}, automargin=True),
-        "yaxis": axis(ink, title={"text": "target log p", **small}, automargin=True),
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1.02,
-            "yanchor": "bottom",
-            "font": {"size": 11},
-        },
+        "xaxis": axis(ink, title=axis_title(ink, "path score"), automargin=True),
+        "yaxis": axis(ink, title=axis_title(ink, "target log p"), automargin=True),
+        "legend": LEGEND,
         "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
     }
-    return go.Figure(
+    return Plot(
         [*lines, _points(info, BLIND, ink), _points(info, ALIGNED, ink)], base_layout(ink) | layout
     )
 
@@ -164,12 +158,11 @@ def prediction_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.
     thin line is where a score equals the target's value; it is drawn when scores are normalised,
     since only then do they estimate it.
     """
-    return _get_prediction_plot(_get_prediction_info(trace, round), ink)
+    return _get_prediction_plot(_get_prediction_info(view_of(trace, round)), ink).figure()
 
 
-def prediction_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
+def _get_prediction_sentence(info: PredictionInfo) -> str:
     """The accepted path's mean rank under each score, in words."""
-    info = _get_prediction_info(trace, round)
     if info.blind_mean_rank is None:
         return "Nothing of the tree was accepted in this round." if info.nodes else ""
     ranks = (
@@ -179,3 +172,14 @@ def prediction_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
     return f"Mean rank of the accepted path: {ranks}." + (
         " Line: score = target." if info.normalised else ""
     )
+
+
+CHART = Chart(
+    name="prediction",
+    title="Prediction",
+    lead="path scores against the target's own path log-probability",
+    label="Path score of every node, blind and aligned, against the target's log-probability.",
+    info=_get_prediction_info,
+    plot=_get_prediction_plot,
+    sentence=_get_prediction_sentence,
+)

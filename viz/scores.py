@@ -7,20 +7,22 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from presto.records import Trace
-from viz.nodes import Node, node_rows
+from viz.nodes import Node
+from viz.plot import Chart, Plot, empty_plot, scatter
 from viz.text import plotly_text, shorten
 from viz.theme import (
     LIGHT,
     MONO,
+    STATUS_NAMES,
     SYMBOLS,
-    WORDS,
     Palette,
     Status,
     axis,
+    axis_title,
     base_layout,
     colour,
-    empty_figure,
 )
+from viz.view import RoundView, view_of
 
 ORDER: tuple[Status, ...] = ("beyond", "rejected", "accepted")
 LINES: dict[Status, dict[str, Any]] = {
@@ -48,9 +50,8 @@ class ScoresInfo(NamedTuple):
     log_axis: bool
 
 
-def _get_scores_info(trace: Trace, round_: int) -> ScoresInfo:
-    drafted = tuple(row for row in node_rows(trace, round_) if row.blind_rank is not None)
-    return ScoresInfo(drafted, len(drafted) > LOG_FROM)
+def _get_scores_info(view: RoundView) -> ScoresInfo:
+    return ScoresInfo(view.drafted, len(view.drafted) > LOG_FROM)
 
 
 def _labels(accepted: list[Node]) -> dict[int, str]:
@@ -69,7 +70,7 @@ def _labels(accepted: list[Node]) -> dict[int, str]:
     }
 
 
-def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
+def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> dict[str, Any]:
     xs: list[float | None] = []
     ys: list[int | None] = []
     ids, hover, names = [], [], []
@@ -85,7 +86,7 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
         colour(ink, status),
         len(rows) > LOG_FROM,
     )  # marks of many are a blur and cost more than their lines
-    return go.Scatter(
+    return scatter(
         x=xs,
         y=ys,
         ids=ids,
@@ -96,7 +97,7 @@ def _rank_trace(rows: list[Node], status: Status, ink: Palette) -> go.Scatter:
         textfont={"family": MONO, "size": 11, "color": tint},
         line={**LINES[status], "color": tint},
         marker={"symbol": SYMBOLS[status], "size": 7 if status == "accepted" else 4, "color": tint},
-        name=WORDS[status],
+        name=STATUS_NAMES[status],
         opacity=0.4 if many else 1,
         showlegend=False,
         hovertemplate=HOVER,
@@ -111,16 +112,16 @@ def _linear(count: int) -> dict[str, Any]:
     return {"range": [max(count, 2) + 0.8, 1 - max(0.8, HEADROOM * count)], "tickvals": ticks}
 
 
-def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> go.Figure:
+def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> Plot:
     if not info.nodes:
-        return empty_figure(ink, "Nothing was drafted in this round.")
+        return empty_plot(ink, "Nothing was drafted in this round.")
     traces = [
         _rank_trace([row for row in info.nodes if row.status == status], status, ink)
         for status in ORDER
     ]
     ranks = axis(
         ink,
-        title={"text": "rank", "font": {"size": 11, "color": ink.muted}, "standoff": 4},
+        title=axis_title(ink, "rank"),
         automargin=True,
     )
     logarithmic = {"type": "log", "range": [2.8, -0.1], "tickvals": [1, 3, 10, 30, 100, 300]}
@@ -133,11 +134,22 @@ def _get_scores_plot(info: ScoresInfo, ink: Palette = LIGHT) -> go.Figure:
         side="top",
     )
     margin = {"l": 8, "r": 8, "t": 24, "b": 6}
-    return go.Figure(traces, base_layout(ink) | {"xaxis": sides, "yaxis": ranks, "margin": margin})
+    return Plot(traces, base_layout(ink) | {"xaxis": sides, "yaxis": ranks, "margin": margin})
 
 
 def scores_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Figure:  # noqa: A002
     """Draw the rank of every node of ``trace.rounds[round]`` under both scores, the accepted path
     highlighted.
     """
-    return _get_scores_plot(_get_scores_info(trace, round), ink)
+    return _get_scores_plot(_get_scores_info(view_of(trace, round)), ink).figure()
+
+
+CHART = Chart(
+    name="scores",
+    title="Ranks",
+    lead="rank of the same nodes under both scores",
+    label="Rank of every node under the prefix-blind and the prefix-aligned score; the table has "
+    "the same numbers.",
+    info=_get_scores_info,
+    plot=_get_scores_plot,
+)

@@ -4,28 +4,19 @@ cost alike.
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import plotly.graph_objects as go
 
-from presto.records import Round, Trace
-from presto.records.measures import (
-    acceptance_length,
-    committed_counts,
-    cumulative_pass_ratio,
-    cumulative_speedup,
-    elapsed_seconds,
-    output_ids,
-    speedup,
-    total_seconds,
-)
+from presto.records import Method, Round, Trace
+from presto.records.measures import Clock, Totals, output_ids, totals
 from presto.runs.replay import oracle_length
-from viz.numbers import NAMES
-from viz.theme import LIGHT, Palette, axis, base_layout, note
+from presto.runs.variants import TITLES
+from viz.plot import Plot, scatter
+from viz.theme import LEGEND, LIGHT, Palette, axis, base_layout, note
 
 BY_TIME = "round %{x}: %{y:.2f}× the speed of linear<extra></extra>"
-BY_PASSES = "round %{x}: %{y:.2f}× (%{customdata} tokens per pass)<extra></extra>"
+BY_PASSES = "round %{x}: %{y:.2f}× (%{customdata:.2f} tokens per pass)<extra></extra>"
 BY_AR = "round %{x}: plain decoding at %{y:.2f}× the speed of linear<extra></extra>"
 BY_ORACLE = (
     "round %{x}: %{y:.2f}× with an oracle’s choice among the top 8 at every state<extra></extra>"
@@ -34,20 +25,28 @@ WAITING = "Appears as soon as linear drafting has run on the same prompt."
 MEASURED, PASSES, PLAIN = "measured time", "per target pass", "AR"
 TOP = 8  # candidates per position that the oracle chooses from
 ORACLE = f"oracle@{TOP}"
-Ratios = tuple[float | None, ...]
+LOWEST_TOP = 1.62  # the axis shows at least that much
+
+
+class SpeedupPoint(NamedTuple):
+    """One round: ratios to linear drafting at as many tokens, ``None`` where a lane is not that
+    far or has no clock.
+    """
+
+    seconds: float | None
+    passes: float | None
+    tokens_per_pass: float
+    ar: float | None  # the speed of plain decoding by measured time
+    oracle: float | None  # as ``passes``, with the tokens of ``oracle_committed``
 
 
 class SpeedupInfo(NamedTuple):
-    """Per round (counted from 1): ratios to linear drafting at as many tokens, ``None`` where it is
-    not that far.
-    """
+    """The run's first rounds, as far as linear drafting goes, of ``rounds`` in all."""
 
-    rounds: tuple[int, ...]
-    seconds: Ratios
-    passes: Ratios
-    tokens_per_pass: tuple[float, ...]
-    ar: Ratios  # the speed of plain decoding by measured time
-    oracle: Ratios  # as ``passes``, with the tokens of ``oracle_committed``
+    rounds: int
+    points: tuple[SpeedupPoint, ...]
+    has_ar: bool
+    has_oracle: bool
 
 
 def _oracle(trace: Trace, round_: Round, text: Sequence[int]) -> int:
@@ -62,102 +61,105 @@ def _oracle(trace: Trace, round_: Round, text: Sequence[int]) -> int:
 
 def oracle_committed(trace: Trace) -> list[int]:
     """Per round: what the best path through each position's top 8 would have committed there
-    (oracle@8).
+    (oracle@8); empty where no marginals were recorded.
 
     It is computed at this run's own states: after its longer steps the oracle does not move on
     along its own text, it is put back to where the run went. Later tokens of the run tell what the
     target wanted, so the last rounds are cut at what has been emitted so far. It bounds what any
     tree over the top 8 could commit at these states; a tree that uses lower ranks can commit more.
     """
+    if not any(round_.marginals.token_ids for round_ in trace.rounds):
+        return []
     text = output_ids(trace)
     return [_oracle(trace, round_, text) for round_ in trace.rounds]
 
 
-def _oracle_ratios(trace: Trace, passes: Sequence[float | None]) -> Ratios:
-    """``passes`` with the oracle's tokens per round in place of the run's own; nothing without
-    recorded marginals.
-    """
-    if not any(round_.marginals.token_ids for round_ in trace.rounds):
-        return (None,) * len(passes)
-    totals = accumulate(oracle_committed(trace))
-    gains = (total / count for total, count in zip(totals, committed_counts(trace), strict=True))
-    return tuple(ratio and ratio * gain for ratio, gain in zip(passes, gains, strict=True))
+class SpeedupPoints:
+    """The points of a run that is over, worked out as its baseline comes along: each once."""
 
+    def __init__(self, trace: Trace, ar: Trace | None = None) -> None:
+        self.run = Clock.of(trace)
+        self.ar = None if ar is None else Clock.of(ar)
+        self.oracle = list(accumulate(oracle_committed(trace), initial=0))
+        self.points: list[SpeedupPoint] = []
 
-def _seconds_at(counts: Sequence[int], run: Trace) -> Ratios:
-    """When ``run`` had committed that many tokens; its clock runs evenly inside its rounds."""
-    tokens, times = [0, *committed_counts(run)], [0.0, *elapsed_seconds(run)]
-    return tuple(
-        float(np.interp(count, tokens, times)) if count <= tokens[-1] else None for count in counts
-    )
+    def extend(self, linear: Clock) -> list[SpeedupPoint]:
+        """Add the points that linear drafting has now reached, and return them."""
+        known, count = len(self.points), len(self.run.tokens) - 1
+        while (
+            len(self.points) < count and self.run.tokens[len(self.points) + 1] <= linear.tokens[-1]
+        ):
+            self.points.append(self._point(len(self.points) + 1, linear))
+        return self.points[known:]
 
+    def _point(self, rounds: int, linear: Clock) -> SpeedupPoint:
+        tokens, seconds = self.run.tokens[rounds], self.run.seconds[rounds]
+        time, passes = linear.seconds_at(tokens), linear.rounds_at(tokens)
+        assert time is not None
+        assert passes is not None
+        plain = self.ar and self.ar.seconds_at(tokens)
+        return SpeedupPoint(
+            seconds=time / seconds if seconds > 0 else None,
+            passes=passes / rounds,
+            tokens_per_pass=tokens / rounds,
+            ar=time / plain if plain else None,
+            oracle=passes / rounds * self.oracle[rounds] / tokens if self.has_oracle else None,
+        )
 
-def _ar_ratios(counts: Sequence[int], linear: Trace, ar: Trace | None) -> Ratios:
-    if ar is None:
-        return (None,) * len(counts)
-    both = zip(_seconds_at(counts, linear), _seconds_at(counts, ar), strict=True)
-    return tuple(theirs / own if theirs is not None and own else None for theirs, own in both)
+    @property
+    def has_oracle(self) -> bool:
+        """Whether the run recorded the marginals that an oracle chooses from."""
+        return len(self.oracle) > 1
+
+    @property
+    def info(self) -> SpeedupInfo:
+        """All points so far."""
+        return SpeedupInfo(
+            len(self.run.tokens) - 1, tuple(self.points), self.ar is not None, self.has_oracle
+        )
 
 
 def _get_speedup_info(trace: Trace, linear: Trace | None, ar: Trace | None = None) -> SpeedupInfo:
-    counts = committed_counts(trace)
-    rounds = tuple(range(1, len(counts) + 1))
-    rates = tuple(count / number for count, number in zip(counts, rounds, strict=True))
-    if linear is None or not linear.rounds:
-        unknown: Ratios = (None,) * len(rounds)
-        return SpeedupInfo(rounds, unknown, unknown, rates, unknown, unknown)
-    passes = cumulative_pass_ratio(trace, linear)
-    return SpeedupInfo(
-        rounds=rounds,
-        seconds=tuple(cumulative_speedup(trace, linear)),
-        passes=tuple(passes),
-        tokens_per_pass=rates,
-        ar=_ar_ratios(counts, linear, ar),
-        oracle=_oracle_ratios(trace, passes),
-    )
+    points = SpeedupPoints(trace, ar)
+    if linear is not None:
+        points.extend(Clock.of(linear))
+    return points.info
 
 
 def _line(
-    info: SpeedupInfo, values: Ratios, name: str, line: dict[str, object], hover: str
-) -> go.Scatter:
-    return go.Scatter(
-        x=info.rounds,
-        y=values,
-        customdata=[f"{rate:.2f}" for rate in info.tokens_per_pass],
-        mode="lines+markers" if len(info.rounds) < 3 else "lines",
+    info: SpeedupInfo, ratio: str, name: str, line: dict[str, Any], hover: str
+) -> dict[str, Any]:
+    """One ratio by round. ``meta`` is its place in a point, for a page that adds points itself."""
+    column = SpeedupPoint._fields.index(ratio)
+    return scatter(
+        x=list(range(1, len(info.points) + 1)),
+        y=[point[column] for point in info.points],
+        customdata=[point.tokens_per_pass for point in info.points],
+        meta=column,
+        mode="lines+markers" if info.rounds < 3 else "lines",
         line=line,
         name=name,
         hovertemplate=hover,
     )
 
 
-def _lines(info: SpeedupInfo, ink: Palette) -> list[go.Scatter]:
+def _lines(info: SpeedupInfo, ink: Palette) -> list[dict[str, Any]]:
     """The two ratios of the run itself, then the lanes beside it that are known, for comparison."""
-    thick = {"width": 2.5}
-    own = [
-        _line(info, info.passes, PASSES, {**thick, "color": ink.bonus, "dash": "dash"}, BY_PASSES),
-        _line(
-            info, info.seconds, MEASURED, {**thick, "color": ink.accepted, "dash": "solid"}, BY_TIME
-        ),
+    thick, thin = {"width": 2.5}, {"width": 1.25}
+    passes = {**thick, "color": ink.bonus, "dash": "dash"}
+    measured = {**thick, "color": ink.accepted, "dash": "solid"}
+    plain = {**thin, "color": ink.muted, "dash": "dot"}
+    oracle = {**thin, "color": ink.exact, "dash": "dashdot"}
+    lines = [
+        _line(info, "passes", PASSES, passes, BY_PASSES),
+        _line(info, "seconds", MEASURED, measured, BY_TIME),
     ]
-    beside = [
-        (info.ar, PLAIN, {"width": 1.25, "color": ink.muted, "dash": "dot"}, BY_AR),
-        (info.oracle, ORACLE, {"width": 1.25, "color": ink.exact, "dash": "dashdot"}, BY_ORACLE),
-    ]
-    return own + [
-        _line(info, *lane) for lane in beside if any(value is not None for value in lane[0])
-    ]
+    lines += [_line(info, "ar", PLAIN, plain, BY_AR)] if info.has_ar else []
+    lines += [_line(info, "oracle", ORACLE, oracle, BY_ORACLE)] if info.has_oracle else []
+    return lines
 
 
-def _get_speedup_plot(
-    info: SpeedupInfo, round_: int | None = None, ink: Palette = LIGHT
-) -> go.Figure:
-    known = [
-        value
-        for lane in (info.seconds, info.passes, info.ar, info.oracle)
-        for value in lane
-        if value is not None
-    ]
+def _get_speedup_plot(info: SpeedupInfo, round_: int | None = None, ink: Palette = LIGHT) -> Plot:
     thin = {"color": ink.muted, "width": 1}
     level = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1, "y1": 1, "line": thin}
     here = {"type": "line", "yref": "paper", "y0": 0, "y1": 1, "line": {**thin, "dash": "dot"}}
@@ -166,25 +168,20 @@ def _get_speedup_plot(
         "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
         "shapes": [level, {**here, "x0": shown, "x1": shown, "visible": round_ is not None}],
         "xaxis": axis(
-            ink,
-            range=[0.5, max(len(info.rounds), 2) + 0.5],
-            automargin=True,
-            nticks=8,
-            tickformat="d",
+            ink, range=[0.5, max(info.rounds, 2) + 0.5], automargin=True, nticks=8, tickformat="d"
         ),
         "yaxis": axis(
-            ink, range=[0, max([1.5, *known]) * 1.08], ticksuffix="×", automargin=True, nticks=6
+            ink,
+            rangemode="tozero",
+            autorangeoptions={"include": LOWEST_TOP},
+            ticksuffix="×",
+            automargin=True,
+            nticks=6,
         ),
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1.02,
-            "yanchor": "bottom",
-            "font": {"size": 10.5},
-        },
-        "annotations": [note(ink, WAITING) | {"y": 0.2}] * (not known),
+        "legend": LEGEND,
+        "annotations": [] if info.points else [note(ink, WAITING) | {"y": 0.2}],
     }
-    return go.Figure(_lines(info, ink), layout)
+    return Plot(_lines(info, ink), layout)
 
 
 def speedup_figure(
@@ -200,39 +197,36 @@ def speedup_figure(
     Beside it: plain decoding, if ``ar`` has run, and the oracle@8 on this run's marginals (see
     ``oracle_committed``).
     """
-    return _get_speedup_plot(_get_speedup_info(trace, linear, ar), round, ink)
+    return _get_speedup_plot(_get_speedup_info(trace, linear, ar), round, ink).figure()
 
 
-def _mean_round(trace: Trace) -> float:
-    return total_seconds(trace) / len(trace.rounds)
-
-
-def _because(trace: Trace, linear: Trace) -> str:
+def _because(method: Method, run: Totals, linear: Totals) -> str:
     """Why a run is slower than linear drafting: tokens and seconds per round against each other."""
-    tokens, theirs = (
-        round(acceptance_length(run), 1) for run in (trace, linear)
-    )  # compared as they are shown
-    longer = _mean_round(trace) / _mean_round(linear)
+    # Tokens are compared as they are shown.
+    tokens, theirs = (round(lane.acceptance_length, 1) for lane in (run, linear))
+    longer = (run.seconds / run.rounds) / (linear.seconds / linear.rounds)
     more = "more" if tokens > theirs else "no more"
     joint = "but" if tokens > theirs else "and" if longer >= 1 else "though"
-    subject = "the tree" if trace.method in ("presto", "blind") else NAMES[trace.method]
-    verb = "accepts" if trace.method != "ar" else "commits"
-    return (
-        f"{subject} {verb} {more} ({tokens} against {theirs} tokens a round) {joint} its rounds "
-        "take "
-        f"{longer:.1f} times as long"
-    )
+    subject = "the tree" if method in ("presto", "blind") else TITLES[method]
+    verb = "accepts" if method != "ar" else "commits"
+    counts = f"({tokens} against {theirs} tokens a round)"
+    return f"{subject} {verb} {more} {counts} {joint} its rounds take {longer:.1f} times as long"
 
 
-def speed_sentence(trace: Trace, linear: Trace | None) -> str:
-    """How the run compares with linear drafting by measured time, in words; below 1× with the
-    reason.
-    """
-    ratio = speedup(trace, linear) if linear else None
+def speed_in_words(method: Method, run: Totals, linear: Totals | None) -> str:
+    """``speed_sentence`` from the sums of both runs."""
+    ratio = run.speedup_over(linear) if linear else None
     if linear is None or ratio is None:
         return "Not compared: linear drafting has not run on this prompt."
     if f"{ratio:.2f}" == "1.00":
         return "1.00×: as fast as linear drafting on this prompt."
     if ratio > 1:
         return f"{ratio:.2f}× the speed of linear drafting on this prompt."
-    return f"{ratio:.2f}×: {_because(trace, linear)}."
+    return f"{ratio:.2f}×: {_because(method, run, linear)}."
+
+
+def speed_sentence(trace: Trace, linear: Trace | None) -> str:
+    """How the run compares with linear drafting by measured time, in words; below 1× with the
+    reason.
+    """
+    return speed_in_words(trace.method, totals(trace), totals(linear) if linear else None)

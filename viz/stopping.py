@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from presto.records import Round, Trace
-from presto.records.tree import children, depths
 from viz.nodes import bonus_committed
 from viz.numbers import ENDS
+from viz.plot import Chart, Plot, bars, empty_plot, scatter
 from viz.text import label, plotly_text
-from viz.theme import LIGHT, MONO, SYMBOLS, Palette, axis, base_layout, corner, empty_figure
+from viz.theme import LEGEND, LIGHT, MONO, SYMBOLS, Palette, axis, base_layout, corner
 from viz.tree import probability_text
+from viz.view import RoundView, view_of
 
 EMPTY = "The target was not asked in this round."
 DRAWN = 14  # rows: the target's eight and some of what was offered besides
@@ -28,9 +29,8 @@ class Option(NamedTuple):
     token: int
     label: str
     full: str
-    probability: (
-        float | None
-    )  # the target's at temperature 1; not recorded for a draw outside its first tokens
+    spelled: str  # for the sentence
+    probability: float | None  # at temperature 1; not recorded for a draw outside its first tokens
     offered: int | None  # the node
     q_rank: int | None  # of that node in its position's marginal, from 1
     chosen: bool
@@ -46,25 +46,28 @@ class StoppingInfo(NamedTuple):
     options: tuple[Option, ...]
     depth: int
     verb: str  # "chose", or "drew" at a temperature above 0
+    drafted: bool  # whether the tree has any node
+    ended: str  # why the run ended before the target's own token, in words; empty if it did not
 
 
 def _stop(round_: Round) -> int:
     return round_.accepted[-1] if round_.accepted else 0
 
 
-def _offered(round_: Round) -> dict[int, int]:
+def _offered(view: RoundView) -> dict[int, int]:
     """``token -> node`` of the stopping node's children, in order of expansion."""
-    return {round_.tree.tokens[node]: node for node in children(round_.tree.parents)[_stop(round_)]}
+    return {view.round.tree.tokens[node]: node for node in view.children[_stop(view.round)]}
 
 
-def _option(trace: Trace, round_: Round, token: int, node: int | None) -> Option:
+def _option(view: RoundView, token: int, node: int | None) -> Option:
+    round_, piece = view.round, view.pieces[token]
     tops = dict(zip(round_.choice.top_ids, round_.choice.top_probs, strict=False))
     offered = None if node is None else math.exp(min(round_.log_p[node], 0.0))
-    piece = trace.pieces[token]
     return Option(
         token=token,
         label=label(piece),
         full=label(piece, FULL),
+        spelled=label(piece, SPELLED),
         probability=tops.get(token, offered),
         offered=node,
         q_rank=None if node is None else round_.tree.rank[node] + 1,
@@ -72,20 +75,23 @@ def _option(trace: Trace, round_: Round, token: int, node: int | None) -> Option
     )
 
 
-def _get_stopping_info(trace: Trace, round_: int) -> StoppingInfo:
-    record = trace.rounds[round_]
-    choice, offered = record.choice, _offered(record)
+def _get_stopping_info(view: RoundView) -> StoppingInfo:
+    round_, offered = view.round, _offered(view)
+    choice = round_.choice
     others = sorted(
         offered.keys() - {*choice.top_ids, choice.token},
-        key=lambda token: -record.log_p[offered[token]],
+        key=lambda token: -round_.log_p[offered[token]],
     )
-    asked = (
-        choice.top_ids or offered
-    )  # else the round ended with the exact token, before verification
+    # Without either, the round ended with the exact token, before verification.
+    asked = choice.top_ids or offered
     order = dict.fromkeys([*choice.top_ids, choice.token, *others]) if asked else {}
-    options = tuple(_option(trace, record, token, offered.get(token)) for token in order)
-    depth = depths(record.tree.parents)[_stop(record)] + 1
-    return StoppingInfo(options, depth, "drew" if trace.config.temperature > 0 else "chose")
+    return StoppingInfo(
+        options=tuple(_option(view, token, offered.get(token)) for token in order),
+        depth=view.nodes[_stop(round_)].depth + 1,
+        verb="drew" if view.config.temperature > 0 else "chose",
+        drafted=bool(view.drafted),
+        ended="" if bonus_committed(round_) else ENDS[view.finish],
+    )
 
 
 def _words(option: Option, verb: str) -> str:
@@ -103,9 +109,9 @@ def _id(option: Option) -> str:
     return f":{option.token}" if option.offered is None else f"{option.offered}:"
 
 
-def _bars(options: tuple[Option, ...], verb: str, ink: Palette) -> go.Bar:
+def _bars(options: tuple[Option, ...], verb: str, ink: Palette) -> dict[str, Any]:
     words = [_words(option, verb) for option in options]
-    return go.Bar(
+    return bars(
         x=[option.probability or 0.0 for option in options],
         y=list(range(len(options))),
         ids=[_id(option) for option in options],
@@ -128,9 +134,9 @@ def _bars(options: tuple[Option, ...], verb: str, ink: Palette) -> go.Bar:
 
 def _marks(
     rows: list[int], options: tuple[Option, ...], x: float, name: str, symbol: str, tint: str
-) -> go.Scatter:
+) -> dict[str, Any]:
     """The same mark before each of these rows."""
-    return go.Scatter(
+    return scatter(
         x=[x] * len(rows),
         y=rows,
         ids=[_id(options[row]) for row in rows],
@@ -143,9 +149,9 @@ def _marks(
     )
 
 
-def _get_stopping_plot(info: StoppingInfo, ink: Palette = LIGHT) -> go.Figure:
+def _get_stopping_plot(info: StoppingInfo, ink: Palette = LIGHT) -> Plot:
     if not info.options:
-        return empty_figure(ink, EMPTY)
+        return empty_plot(ink, EMPTY)
     options = info.options[:DRAWN]
     span = max(max(option.probability or 0.0 for option in options), 0.01)
     chosen = [row for row, option in enumerate(options) if option.chosen]
@@ -158,7 +164,7 @@ def _get_stopping_plot(info: StoppingInfo, ink: Palette = LIGHT) -> go.Figure:
             offered, options, -0.05 * span, "offered by the tree", SYMBOLS["rejected"], ink.rejected
         ),
     ]
-    return go.Figure(
+    return Plot(
         traces, base_layout(ink) | _layout(options, len(info.options) - len(options), span, ink)
     )
 
@@ -176,13 +182,7 @@ def _layout(options: tuple[Option, ...], more: int, span: float, ink: Palette) -
             ink, range=[-0.1 * span, 1.8 * span], visible=False
         ),  # room for the words after the bars
         "yaxis": axis(ink, **rows, tickfont=tickfont, showgrid=False, automargin=True),
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1.02,
-            "yanchor": "bottom",
-            "font": {"size": 11},
-        },
+        "legend": LEGEND,
         "annotations": [corner(ink, f"+{more} more offered")] * (more > 0),
         "margin": {"l": 8, "r": 8, "t": 24, "b": 8},
     }
@@ -192,35 +192,25 @@ def stopping_figure(trace: Trace, round: int = 0, ink: Palette = LIGHT) -> go.Fi
     """Draw the target's first tokens where ``trace.rounds[round]`` stopped, its choice, and the
     tree's offer there.
     """
-    return _get_stopping_plot(_get_stopping_info(trace, round), ink)
+    return _get_stopping_plot(_get_stopping_info(view_of(trace, round)), ink).figure()
 
 
-def _quoted(trace: Trace, token: int) -> str:
-    return f"“{label(trace.pieces[token], SPELLED)}”"
-
-
-def _own(trace: Trace, info: StoppingInfo) -> str:
+def _own(info: StoppingInfo) -> str:
     option = next(option for option in info.options if option.chosen)
     known = option.probability is not None
     chance = probability_text(option.probability) if known else "not among its first tokens"
-    return f"the target {info.verb} {_quoted(trace, option.token)} ({chance})"
+    return f"the target {info.verb} “{option.spelled}” ({chance})"
 
 
-def stopping_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
-    """Why the round stopped, in words. The depth named is that of the tokens the target chose
-    among.
-    """
-    round_, info = trace.rounds[round], _get_stopping_info(trace, round)
-    if not bonus_committed(round_):
-        return f"The run ended here: {ENDS[trace.finish]}."
+def _get_stopping_sentence(info: StoppingInfo) -> str:
+    if info.ended:
+        return f"The run ended here: {info.ended}."
     if not info.options:
         return EMPTY
-    own = _own(trace, info)
-    if len(round_.tree.tokens) == 1:
+    own = _own(info)
+    if not info.drafted:
         return f"Nothing was drafted in this round: {own}."
-    offered = [
-        _quoted(trace, option.token) for option in info.options if option.offered is not None
-    ]
+    offered = [f"“{option.spelled}”" for option in info.options if option.offered is not None]
     if not offered:
         return f"Stopped at the end of the tree: nothing was drafted below; {own}."
     more = f" and {len(offered) - NAMED} more" if len(offered) > NAMED else ""
@@ -228,3 +218,22 @@ def stopping_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
         f"Stopped at depth {info.depth}: {own}, the tree offered "
         f"{', '.join(offered[:NAMED])}{more} there."
     )
+
+
+def stopping_sentence(trace: Trace, round: int = 0) -> str:  # noqa: A002
+    """Why the round stopped, in words. The depth named is that of the tokens the target chose
+    among.
+    """
+    return _get_stopping_sentence(_get_stopping_info(view_of(trace, round)))
+
+
+CHART = Chart(
+    name="stopping",
+    title="Why it stopped",
+    lead="the target's own choice where the round ended, beside what the tree offered",
+    label="The target's likeliest tokens at the node where the round stopped, and the children "
+    "offered there.",
+    info=_get_stopping_info,
+    plot=_get_stopping_plot,
+    sentence=_get_stopping_sentence,
+)

@@ -3,8 +3,10 @@ tokens.
 """
 
 import codecs
+import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from html import escape
 from typing import Literal, NamedTuple
 
@@ -17,6 +19,10 @@ _WHITESPACE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽
 _JOINERS = frozenset(
     "\u200c\u200d\ufe0e\ufe0f"
 )  # meaningful between two characters, invisible alone
+_RUNNING = _WHITESPACE | {"\n": "⏎\n", "\t": "⇥\t", " ": " "}
+_SELECTORS = frozenset("\ufe0e\ufe0f")  # Python calls them printable, though alone nothing shows
+_MARKUP = re.compile("[<>&$]")
+_KEPT = 1 << 14  # labels remembered: the same tokens come in round after round
 _C0 = (
     "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
     "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
@@ -62,12 +68,15 @@ class Unit(NamedTuple):
 
 
 class RoundText(NamedTuple):
-    """What a round added to the text, and the bytes still waiting for the rest of their character
-    after it.
-    """
+    """What a round added to the text, and the bytes that wait for the rest of their character."""
 
     units: tuple[Unit, ...]
-    pending: str
+    rest: bytes
+
+    @property
+    def pending(self) -> str:
+        """The waiting bytes as a person reads them; empty if there are none."""
+        return byte_label(self.rest) if self.rest else ""
 
 
 def byte_label(data: Iterable[int]) -> str:
@@ -85,6 +94,8 @@ def _visible_char(char: str, inner: bool) -> str:
 
 
 def _spell(text: str, glyphs: dict[str, str]) -> str:
+    if text.isprintable() and _SELECTORS.isdisjoint(text):  # nearly all text: spaces alone change
+        return text.replace(" ", glyphs[" "])
     last = len(text) - 1
     return "".join(glyphs.get(c) or _visible_char(c, 0 < i < last) for i, c in enumerate(text))
 
@@ -100,12 +111,13 @@ def running(text: str) -> str:
     """``text`` for the text pane: as ``visible``, but spaces beside other characters stay spaces
     and lines break.
     """
-    glyphs = _WHITESPACE | {"\n": "⏎\n", "\t": "⇥\t"} | ({" ": " "} if text.strip(" ") else {})
-    return _spell(text, glyphs)
+    return _spell(text, _RUNNING if text.strip(" ") else _RUNNING | {" ": _WHITESPACE[" "]})
 
 
 def isolate(text: str) -> str:
     """Keep right-to-left text from reordering what stands beside it."""
+    if text.isascii():
+        return text
     rtl = any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in text)
     return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}" if rtl else text
 
@@ -114,7 +126,10 @@ def plotly_text(text: object) -> str:
     """``text`` as Plotly shows it unchanged: it reads ``<``, ``>``, ``&`` as markup and a pair of
     ``$`` as formula.
     """
-    return escape(str(text), quote=False).replace("$", "&#36;")
+    shown = str(text)
+    if not _MARKUP.search(shown):
+        return shown
+    return escape(shown, quote=False).replace("$", "&#36;")
 
 
 def shorten(text: str, limit: int) -> str:
@@ -125,6 +140,7 @@ def shorten(text: str, limit: int) -> str:
     return f"{text[: limit - 1 - tail]}…{text[len(text) - tail :]}"
 
 
+@lru_cache(_KEPT)
 def label(piece: Piece, limit: int = LABEL_LIMITS[0]) -> str:
     """A token's name in the tree: visible glyphs, bytes as ``<F0 9F>``, cut in the middle, bidi
     isolated.
@@ -132,13 +148,20 @@ def label(piece: Piece, limit: int = LABEL_LIMITS[0]) -> str:
     return isolate(shorten(_shown(piece), limit))
 
 
-def labels(piece: Piece) -> list[str]:
+@lru_cache(_KEPT)
+def labels(piece: Piece) -> tuple[str, ...]:
     """The token's name in the tree from its longest form to its shortest, for the page to choose
     the longest that has space: ``label`` at every one of ``LABEL_LIMITS`` that makes it shorter.
     """
     shown = _shown(piece)
     shorter = [limit for limit in LABEL_LIMITS[1:] if limit < len(shown)]
-    return [isolate(shorten(shown, limit)) for limit in (LABEL_LIMITS[0], *shorter)]
+    return tuple(isolate(shorten(shown, limit)) for limit in (LABEL_LIMITS[0], *shorter))
+
+
+@lru_cache(_KEPT)
+def full_label(piece: Piece) -> str:
+    """The same, uncut."""
+    return isolate(_shown(piece))
 
 
 def _shown(piece: Piece) -> str:
@@ -190,21 +213,28 @@ def _continues(before: str, text: str) -> bool:
     return before.endswith("\u200d") or combining or "\U0001f3fb" <= text[0] <= "\U0001f3ff"
 
 
-def round_texts(trace: Trace) -> list[RoundText]:
-    """The committed text by round. A character split over tokens belongs to the token that
-    completes it.
+def round_text(round_: Round, pieces: Mapping[int, Piece], rest: bytes = b"") -> RoundText:
+    """The text that a round committed, continued from the ``rest`` of the round before.
+
+    A character split over tokens belongs to the token that completes it.
     """
-    pending, result = b"", []
+    units: list[Unit] = []
+    held: tuple[int, ...] = ()  # nodes of this round whose bytes still wait
+    for token, (kind, node) in zip(round_.committed, committed_kinds(round_), strict=True):
+        text, rest = _grow(rest, pieces[token])
+        held += () if node is None else (node,)
+        if text:
+            _append(units, Unit(text, kind, held))
+            held = ()
+    return RoundText(tuple(units), rest)
+
+
+def round_texts(trace: Trace) -> list[RoundText]:
+    """The committed text by round."""
+    result, rest = [], b""
     for round_ in trace.rounds:
-        units: list[Unit] = []
-        held: tuple[int, ...] = ()  # nodes of this round whose bytes still wait
-        for token, (kind, node) in zip(round_.committed, committed_kinds(round_), strict=True):
-            text, pending = _grow(pending, trace.pieces[token])
-            held += () if node is None else (node,)
-            if text:
-                _append(units, Unit(text, kind, held))
-                held = ()
-        result.append(RoundText(tuple(units), byte_label(pending) if pending else ""))
+        result.append(round_text(round_, trace.pieces, rest))
+        rest = result[-1].rest
     return result
 
 

@@ -7,8 +7,6 @@ in ``DARK`` (see ``dark_of_light``).
 
 from typing import Any, Literal, NamedTuple
 
-import plotly.graph_objects as go
-
 Status = Literal["root", "accepted", "bonus", "rejected", "beyond"]
 FONT = "system-ui, 'Segoe UI', Roboto, 'Noto Sans', sans-serif"
 MONO = "ui-monospace, 'SF Mono', 'DejaVu Sans Mono', 'Noto Sans Mono', Consolas, monospace"
@@ -50,6 +48,8 @@ DARK = Palette(
     "#8b94a6",
     "#35c99f",
 )
+# A legend in one row over the figure.
+LEGEND = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 11}}
 # opacity of a heat map's strongest shade: ink on it keeps a contrast of 4.5 or more in both themes
 DARKEST = 0.6
 SYMBOLS: dict[Status, str] = {
@@ -59,7 +59,7 @@ SYMBOLS: dict[Status, str] = {
     "rejected": "x-thin",
     "beyond": "circle-open",
 }
-WORDS: dict[Status, str] = {
+STATUS_NAMES: dict[Status, str] = {
     "root": "root",
     "accepted": "accepted",
     "bonus": "bonus token",
@@ -85,9 +85,8 @@ def dark_of_light() -> dict[str, str]:
 
 
 def base_layout(palette: Palette) -> dict[str, Any]:
-    """Layout every figure starts from: no template, transparent, the theme's ink."""
+    """Layout every figure starts from: transparent, the theme's ink."""
     return {
-        "template": "none",
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 12, "color": palette.ink},
@@ -109,9 +108,13 @@ def axis(palette: Palette, **settings: Any) -> dict[str, Any]:
         "gridcolor": palette.grid,
         "linecolor": palette.grid,
         "tickfont": {"size": 11, "color": palette.muted},
-        "title": {"font": {"size": 11, "color": palette.muted}, "standoff": 6},
     }
     return quiet | settings
+
+
+def axis_title(palette: Palette, text: str) -> dict[str, Any]:
+    """The title of an axis, small and close to its numbers."""
+    return {"text": text, "font": {"size": 11, "color": palette.muted}, "standoff": 4}
 
 
 def note(palette: Palette, text: str) -> dict[str, Any]:
@@ -130,9 +133,3 @@ def note(palette: Palette, text: str) -> dict[str, Any]:
 def corner(palette: Palette, text: str) -> dict[str, Any]:
     """A remark in the lower right corner of a figure."""
     return note(palette, text) | {"x": 1, "y": 0, "xanchor": "right", "yanchor": "bottom"}
-
-
-def empty_figure(palette: Palette, text: str) -> go.Figure:
-    """A figure without anything to draw, and the sentence that says why."""
-    hidden = {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-    return go.Figure(layout=base_layout(palette) | hidden | {"annotations": [note(palette, text)]})

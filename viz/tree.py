@@ -10,13 +10,14 @@ import plotly.graph_objects as go
 
 from presto.records import Trace
 from viz.layout import left_to_right, tidy_layout, top_down
-from viz.nodes import Node, node_rows
+from viz.nodes import Node
+from viz.plot import Plot, scatter
 from viz.text import plotly_text
 from viz.theme import (
     LIGHT,
     MONO,
+    STATUS_NAMES,
     SYMBOLS,
-    WORDS,
     Palette,
     Status,
     axis,
@@ -24,6 +25,7 @@ from viz.theme import (
     colour,
     corner,
 )
+from viz.view import RoundView, view_of
 
 ORDER: tuple[Status, ...] = (
     "beyond",
@@ -60,8 +62,8 @@ class TreeInfo(NamedTuple):
     unlabelled: int
 
 
-def _get_tree_info(trace: Trace, round_: int) -> TreeInfo:
-    nodes = {row.node: row for row in node_rows(trace, round_)}
+def _get_tree_info(view: RoundView) -> TreeInfo:
+    nodes = {row.node: row for row in view.nodes}
     graph = nx.DiGraph()
     graph.add_nodes_from(nodes)
     # The bonus has no score: it comes first, in line with the accepted path that it continues.
@@ -104,7 +106,7 @@ def _customdata(row: Node) -> list[str]:
     return [plotly_text(word) for word in words]
 
 
-def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> go.Scatter:
+def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
     points: list[tuple[float | None, float | None]] = []
     for row in info.nodes.values():
         if row.status == status:
@@ -115,7 +117,7 @@ def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> g
                 place(*end),
                 (None, None),
             ]
-    return go.Scatter(
+    return scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],
         mode="lines",
@@ -126,12 +128,12 @@ def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> g
     )
 
 
-def _node_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> go.Scatter:
+def _node_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
     rows = [row for row in info.nodes.values() if row.status == status]
     points = [place(*info.positions[row.node]) for row in rows]
     tint, rim = colour(ink, status), 2 if status == "rejected" else 1
     size = SIZES[status] - 2 * (status == "beyond" and len(info.nodes) > LABELLED)
-    return go.Scatter(
+    return scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],
         ids=[str(row.node) for row in rows],
@@ -146,7 +148,7 @@ def _node_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> g
             "color": tint,
             "line": {"width": rim, "color": tint},
         },
-        name=WORDS[status],
+        name=STATUS_NAMES[status],
         legendgroup=status,
         showlegend=bool(rows),
         hovertemplate=HOVER,
@@ -179,7 +181,7 @@ def _turned(along: dict[str, Any], across: dict[str, Any]) -> tuple[dict[str, An
     return {**across, "range": flip}, {**along, **down, "side": "left"}
 
 
-def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False) -> go.Figure:
+def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False) -> Plot:
     place = top_down if vertical else left_to_right
     traces = [_edge_trace(info, place, status, ink) for status in ORDER if status != "root"]
     traces += [_node_trace(info, place, status, ink) for status in ORDER]
@@ -197,7 +199,7 @@ def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False)
     more = f"+{info.unlabelled} more without a label"
     layout = base_layout(ink) | {"annotations": [corner(ink, more)] * (info.unlabelled > 0)}
     layout |= {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "dragmode": "pan"}
-    return go.Figure(traces, layout)
+    return Plot(traces, layout)
 
 
 def tree_figure(
@@ -207,4 +209,4 @@ def tree_figure(
     vertical: bool = False,
 ) -> go.Figure:
     """Draw the draft tree of ``trace.rounds[round]``; ``vertical`` puts the root on top."""
-    return _get_tree_plot(_get_tree_info(trace, round), ink, vertical)
+    return _get_tree_plot(_get_tree_info(view_of(trace, round)), ink, vertical).figure()

@@ -173,7 +173,7 @@ def _play(check: Check, system: TargetSystem, config: DecodeConfig) -> list[Roun
     run = DrawnRun.begin(system, prompt, config)
     assert isinstance(run, DrawnRun)
     run.lengths = geometric(check.accepted, seed=0)
-    return list(islice(run.rounds(DrawnRun.play), WARM, WARM + rounds))
+    return list(islice(run.rounds(DrawnRun.draft_round), WARM, WARM + rounds))
 
 
 def commit_cost(check: Check, pair: str, system: TargetSystem) -> dict[str, Any]:

@@ -97,7 +97,7 @@ class Run:
         """Let the target verify the tree and walk it."""
         return follow(self.session.verify(plan), plan, tree, len(self.text_ids), self.sampler)
 
-    def play(self) -> Round:
+    def draft_round(self) -> Round:
         """One round of tree decoding."""
         start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
         with watch.stage("draft"):
@@ -121,7 +121,7 @@ class Run:
             )
         return _record(start, exact, draft, tree, decision, committed, watch)
 
-    def step(self) -> Round:
+    def plain_round(self) -> Round:
         """One token of plain autoregressive decoding, as a round with an empty tree."""
         start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
         tree = Tree(tokens=(self.text_ids[-1],))
@@ -151,14 +151,14 @@ def decode(
     Raises ``ValueError`` before any model call if the prompt and cap do not fit the target's
     context.
     """
-    yield from Run.begin(system, prompt_ids, config, ngram, pieces).rounds(Run.play)
+    yield from Run.begin(system, prompt_ids, config, ngram, pieces).rounds(Run.draft_round)
 
 
 def autoregressive(
     system: System, prompt_ids: Sequence[int], config: DecodeConfig, pieces: Pieces | None = None
 ) -> Iterator[Round]:
     """The reference: one target forward per token, same sampling and stopping rules."""
-    yield from Run.begin(system, prompt_ids, config, None, pieces).rounds(Run.step)
+    yield from Run.begin(system, prompt_ids, config, None, pieces).rounds(Run.plain_round)
 
 
 def _exact_only(

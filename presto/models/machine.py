@@ -41,7 +41,7 @@ def needed(spec: PairSpec, machine: Machine) -> float:
     return spec.gigabytes * (1 if machine.bfloat16 else 2) * HEADROOM
 
 
-def obstacle(spec: PairSpec, machine: Machine | None = None) -> str:
+def why_unavailable(spec: PairSpec, machine: Machine | None = None) -> str:
     """Why a pair cannot run, as the end of a sentence; empty if it can."""
     machine = machine or this_machine()
     need, has = needed(spec, machine), f"{machine.gigabytes:.0f} GB"

@@ -4,20 +4,77 @@ nothing stored.
 Times are sums of the rounds' stages; prefill is the same work for every method and is left out.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import astuple, fields
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass, field
 from itertools import accumulate
 
-import numpy as np
-
 from presto.records import Round, Stages, Trace
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over a run's rounds so far, and what follows from them."""
+
+    rounds: int = 0
+    tokens: int = 0  # committed
+    forwards: int = 0
+    seconds: float = 0.0
+    stages: Stages = field(default_factory=Stages)
+
+    def plus(self, round_: Round) -> "Totals":
+        """The sums after one more round."""
+        spent = zip(astuple(self.stages), astuple(round_.seconds), strict=True)
+        return Totals(
+            self.rounds + 1,
+            self.tokens + len(round_.committed),
+            self.forwards + round_.forwards,
+            self.seconds + round_seconds(round_),
+            Stages(*(before + more for before, more in spent)),
+        )
+
+    @property
+    def acceptance_length(self) -> float:
+        """τ: mean committed tokens per round; 0 without a round."""
+        return self.tokens / self.rounds if self.rounds else 0.0
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Committed tokens per second of decoding; 0 before anything was measured."""
+        return self.tokens / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def tokens_per_forward(self) -> float:
+        """Committed tokens per model pass, the drafting passes of self-speculation counted too."""
+        return self.tokens / self.forwards if self.forwards else 0.0
+
+    @property
+    def overhead_share(self) -> float:
+        """(score + search + mask) / round time: what the tree costs beside the model passes (paper:
+        under 4 %).
+        """
+        tree = self.stages.score + self.stages.search + self.stages.mask
+        return tree / self.seconds if self.seconds > 0 else 0.0
+
+    def speedup_over(self, baseline: "Totals") -> float | None:
+        """The ratio of the two runs' tokens per second; ``None`` while one of them has none."""
+        own, other = self.tokens_per_second, baseline.tokens_per_second
+        return own / other if own > 0 and other > 0 else None
+
+
+def totals(trace: Trace) -> Totals:
+    """The sums over all rounds of ``trace``."""
+    sums = Totals()
+    for round_ in trace.rounds:
+        sums = sums.plus(round_)
+    return sums
 
 
 def acceptance_length(trace: Trace) -> float:
     """τ: mean committed tokens per round (accepted drafts, bonus and exact token); 0 without a
     round.
     """
-    return len_committed(trace) / len(trace.rounds) if trace.rounds else 0.0
+    return totals(trace).acceptance_length
 
 
 def len_committed(trace: Trace) -> int:
@@ -47,35 +104,70 @@ def elapsed_seconds(trace: Trace) -> list[float]:
 
 def total_seconds(trace: Trace) -> float:
     """Seconds of all rounds."""
-    return float(sum(round_seconds(round_) for round_ in trace.rounds))
+    return totals(trace).seconds
 
 
 def tokens_per_second(trace: Trace) -> float:
     """Committed tokens per second of decoding; 0 before anything was measured."""
-    seconds = total_seconds(trace)
-    return len_committed(trace) / seconds if seconds > 0 else 0.0
+    return totals(trace).tokens_per_second
 
 
 def tokens_per_forward(trace: Trace) -> float:
     """Committed tokens per model pass, the drafting passes of self-speculation counted too."""
-    forwards = sum(round_.forwards for round_ in trace.rounds)
-    return len_committed(trace) / forwards if forwards else 0.0
+    return totals(trace).tokens_per_forward
 
 
 def stage_totals(trace: Trace) -> Stages:
     """Seconds per stage, summed over the rounds."""
-    names = [field.name for field in fields(Stages)]
-    return Stages(
-        **{name: float(sum(getattr(r.seconds, name) for r in trace.rounds)) for name in names}
-    )
+    return totals(trace).stages
 
 
 def overhead_share(trace: Trace) -> float:
     """(score + search + mask) / round time: what the tree costs beside the model passes (paper:
     under 4 %).
     """
-    totals, seconds = stage_totals(trace), total_seconds(trace)
-    return (totals.score + totals.search + totals.mask) / seconds if seconds > 0 else 0.0
+    return totals(trace).overhead_share
+
+
+@dataclass
+class Clock:
+    """How far a run was when: ``tokens[i]`` and ``seconds[i]`` after ``i`` rounds, from 0 on."""
+
+    tokens: list[int] = field(default_factory=lambda: [0])
+    seconds: list[float] = field(default_factory=lambda: [0.0])
+
+    @classmethod
+    def of(cls, trace: Trace) -> "Clock":
+        """The clock of a run's rounds so far."""
+        clock = cls()
+        for round_ in trace.rounds:
+            clock.tick(round_)
+        return clock
+
+    def tick(self, round_: Round) -> None:
+        """Add the next round."""
+        self.tokens.append(self.tokens[-1] + len(round_.committed))
+        self.seconds.append(self.seconds[-1] + round_seconds(round_))
+
+    def seconds_at(self, count: int) -> float | None:
+        """When the run had committed ``count`` tokens, as if evenly inside its rounds; ``None`` if
+        it is not that far.
+        """
+        return self._at(count, self.seconds.__getitem__)
+
+    def rounds_at(self, count: int) -> float | None:
+        """After how many rounds that was."""
+        return self._at(count, float)
+
+    def _at(self, count: int, reading: Callable[[int], float]) -> float | None:
+        place = bisect_left(self.tokens, count)
+        if place == len(self.tokens):
+            return None
+        if self.tokens[place] == count:
+            return reading(place)
+        low, high = reading(place - 1), reading(place)
+        slope = (high - low) / (self.tokens[place] - self.tokens[place - 1])
+        return slope * (count - self.tokens[place - 1]) + low
 
 
 def cumulative_speedup(trace: Trace, baseline: Trace) -> list[float | None]:
@@ -85,28 +177,23 @@ def cumulative_speedup(trace: Trace, baseline: Trace) -> list[float | None]:
     The baseline's clock runs evenly inside its rounds. ``None`` where the baseline has not
     committed that many tokens.
     """
-    return _ratio(trace, baseline, elapsed_seconds)
+    own, other = Clock.of(trace), Clock.of(baseline)
+    return _ratios(map(other.seconds_at, own.tokens[1:]), own.seconds[1:])
 
 
 def cumulative_pass_ratio(trace: Trace, baseline: Trace) -> list[float | None]:
     """The same ratio on a clock of rounds, i.e. verification passes: the speed-up if all passes
     cost alike.
     """
-    return _ratio(trace, baseline, lambda run: list(range(1, len(run.rounds) + 1)))
+    own, other = Clock.of(trace), Clock.of(baseline)
+    return _ratios(map(other.rounds_at, own.tokens[1:]), range(1, len(own.tokens)))
 
 
-def _ratio(
-    trace: Trace, baseline: Trace, clock: Callable[[Trace], Sequence[float]]
-) -> list[float | None]:
-    tokens, times = [0, *committed_counts(baseline)], [0.0, *clock(baseline)]
-    result: list[float | None] = []
-    for count, own in zip(committed_counts(trace), clock(trace), strict=True):
-        reached = count <= tokens[-1] and own > 0
-        result.append(float(np.interp(count, tokens, times)) / own if reached else None)
-    return result
+def _ratios(theirs: Iterable[float | None], own: Sequence[float]) -> list[float | None]:
+    pairs = zip(theirs, own, strict=True)
+    return [other / mine if other is not None and mine > 0 else None for other, mine in pairs]
 
 
 def speedup(trace: Trace, baseline: Trace) -> float | None:
     """The ratio of the two runs' tokens per second; ``None`` while one of them has none."""
-    own, other = tokens_per_second(trace), tokens_per_second(baseline)
-    return own / other if own > 0 and other > 0 else None
+    return totals(trace).speedup_over(totals(baseline))

@@ -17,8 +17,8 @@ from presto.runs.replay import counterfactual
 from presto.runs.variants import alternatives
 from presto.searches import SEARCHES
 
-Changes = Mapping[str, Any]  # fields of ``DecodeConfig`` that a rival sets otherwise than the run
-OWN = "this run"  # the run's own settings where no rival has them
+Changes = Mapping[str, Any]  # fields of ``DecodeConfig`` that an alternative sets otherwise
+OWN = "this run"  # the run's own settings where no alternative has them
 # What may differ. The other settings shape the text, the marginals (bidirectional: they depend on
 # the draft's length) or the n-gram counts.
 _FREE = frozenset(
@@ -39,7 +39,7 @@ _FREE = frozenset(
 )
 
 
-class Rival(NamedTuple):
+class Alternative(NamedTuple):
     """What one setting would have made of a round's state. ``accepted`` are nodes of its ``tree``,
     root excluded.
 
@@ -55,37 +55,37 @@ class Rival(NamedTuple):
 
 
 def lineup(
-    config: DecodeConfig, rivals: Mapping[str, Changes] | None = None
+    config: DecodeConfig, compared: Mapping[str, Changes] | None = None
 ) -> dict[str, DecodeConfig]:
     """The settings compared in a run of ``config``; exactly one has the run's own, put first as
     ``OWN`` if need be.
 
-    ``rivals``: by default all variants (``presto.runs.variants.alternatives``). A rival that names
+    ``compared``: by default all variants (``presto.runs.variants.alternatives``). One that names
     no search keeps the run's own, best-first where the run drafts a single path. ``ValueError``
     names a change that a replay cannot follow, because it would change the text, the
     marginals or the counts.
     """
-    rivals = alternatives() if rivals is None else rivals
+    compared = alternatives() if compared is None else compared
     single = SEARCHES.find(config.search).single_path
     base = replace(config, search="best_first") if single else config
-    for name, changes in rivals.items():
+    for name, changes in compared.items():
         if fixed := sorted(changes.keys() - _FREE):
             raise ValueError(
-                f"the rival {name!r} changes {fixed[0]}; a replay can change only "
+                f"the alternative {name!r} changes {fixed[0]}; a replay can change only "
                 f"{', '.join(sorted(_FREE))}"
             )
-    settings = {name: changed(base, changes) for name, changes in rivals.items()}
+    settings = {name: changed(base, changes) for name, changes in compared.items()}
     return settings if config in settings.values() else {OWN: config, **settings}
 
 
 def counterfactuals(
     trace: Trace,
     table: NgramTable | None,
-    rivals: Mapping[str, Changes] | None = None,
+    compared: Mapping[str, Changes] | None = None,
     vocab: int | None = None,
-) -> Iterator[tuple[Rival, ...]]:
-    """One tuple per round, a ``Rival`` per setting of ``lineup``; empty where no marginals were
-    recorded.
+) -> Iterator[tuple[Alternative, ...]]:
+    """One tuple per round, an ``Alternative`` per setting of ``lineup``; empty where no marginals
+    were recorded.
 
     ``table`` is the pair's, ``None`` if it has none: then ``vocab``, the size of its vocabulary,
     must be given. With another table than the run's the answers are not the run's: ``reproduced``
@@ -94,12 +94,12 @@ def counterfactuals(
     ``committed`` of the last rounds is a lower bound, since the text ends there. ``ValueError`` if
     the vocabulary is unknown or too small for the run.
     """
-    return _played(trace, lineup(trace.config, rivals), _ngram(trace.config, table, vocab))
+    return _replays(trace, lineup(trace.config, compared), _ngram(trace.config, table, vocab))
 
 
 def replayed(
     trace: Trace, config: DecodeConfig, table: NgramTable | None, vocab: int | None = None
-) -> Iterator[Rival | None]:
+) -> Iterator[Alternative | None]:
     """What ``config`` would have committed at each round's state, ``None`` without marginals.
 
     Arguments and errors as in ``counterfactuals``.
@@ -110,8 +110,8 @@ def replayed(
         raise ValueError(
             f"a replay cannot change {fixed[0]}, only {', '.join(sorted(_FREE))}: decode it instead"
         )
-    for played in _played(trace, {OWN: config}, _ngram(config, table, vocab)):
-        yield played[0] if played else None
+    for found in _replays(trace, {OWN: config}, _ngram(config, table, vocab)):
+        yield found[0] if found else None
 
 
 def reproduced(trace: Trace, table: NgramTable | None, vocab: int | None = None) -> bool:
@@ -128,7 +128,7 @@ def reproduced(trace: Trace, table: NgramTable | None, vocab: int | None = None)
 
 
 def disagreements(
-    trace: Trace, rivals_per_round: Sequence[tuple[Rival, ...]], a: str, b: str
+    trace: Trace, per_round: Sequence[tuple[Alternative, ...]], a: str, b: str
 ) -> list[int]:
     """Rounds in which the settings named ``a`` and ``b`` would have committed differently many
     tokens.
@@ -136,18 +136,18 @@ def disagreements(
     Nodes accepted beyond the end of the run's text make no difference. ``ValueError`` for a name
     that was not compared or if there is not one tuple per round of ``trace``.
     """
-    if len(rivals_per_round) != len(trace.rounds):
+    if len(per_round) != len(trace.rounds):
         raise ValueError(
-            f"expected rivals of {len(trace.rounds)} rounds, got {len(rivals_per_round)}"
+            f"expected alternatives of {len(trace.rounds)} rounds, got {len(per_round)}"
         )
     result = []
-    for number, rivals in enumerate(rivals_per_round):
-        committed = {rival.name: rival.committed for rival in rivals}
-        if missing := {a, b} - committed.keys() if rivals else set():
+    for number, found in enumerate(per_round):
+        committed = {one.name: one.committed for one in found}
+        if missing := {a, b} - committed.keys() if found else set():
             raise ValueError(
                 f"no setting named {min(missing)!r} was compared; there are {', '.join(committed)}"
             )
-        if rivals and committed[a] != committed[b]:
+        if found and committed[a] != committed[b]:
             result.append(number)
     return result
 
@@ -160,9 +160,9 @@ def _ngram(config: DecodeConfig, table: NgramTable | None, vocab: int | None) ->
     return NgramModel(size, static, online=config.online_ngram, order=config.order)
 
 
-def _played(
+def _replays(
     trace: Trace, settings: Mapping[str, DecodeConfig], ngram: NgramModel
-) -> Iterator[tuple[Rival, ...]]:
+) -> Iterator[tuple[Alternative, ...]]:
     text, end, seen = _known_text(trace), len(trace.prompt_ids) + len_committed(trace), 0
     names = list(settings)
     own = next((name for name in names if settings[name] == trace.config), None)
@@ -174,12 +174,12 @@ def _played(
             yield ()
             continue
         marginals = Marginals() if _exact_only(round_) else round_.marginals
-        played = []
+        found = []
         for name in names:
             tree, accepted = counterfactual(marginals, text, root, ngram, settings[name])
             committed = min(root + len(accepted) + 2, end) - round_.start
-            played.append(Rival(name, tree, accepted, committed, name == own))
-        yield tuple(played)
+            found.append(Alternative(name, tree, accepted, committed, name == own))
+        yield tuple(found)
 
 
 def _replayable(trace: Trace, round_: Round) -> bool:

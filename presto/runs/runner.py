@@ -1,10 +1,10 @@
-"""From a person's request to a growing ``Trace``: what the app, the command line and the recorder
-all call.
+"""From a person's request to a run's events and its ``Trace``: what the app, the command line and
+the recorder all call.
 """
 
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Generator, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from traceback import clear_frames
@@ -17,7 +17,7 @@ from presto.models.device import device_name, dtype_name
 from presto.models.memory import is_out_of_memory, release
 from presto.models.registry import Pair, find, load
 from presto.models.registry import forget as forget
-from presto.records import NGRAM, DecodeConfig, Finish, Method, Round, Trace
+from presto.records import NGRAM, DecodeConfig, Method, Round, Trace
 from presto.records.measures import (
     acceptance_length,
     output_ids,
@@ -25,6 +25,7 @@ from presto.records.measures import (
     tokens_per_second,
     total_seconds,
 )
+from presto.runs.events import RoundDecoded, RunEvent, RunStarted, collected
 from presto.runs.requests import check_method, check_prompt, config_for
 from presto.version import __version__
 
@@ -48,90 +49,74 @@ def prepare(system: str) -> None:
 
 def stream(
     system: str, prompt: str, method: str, config: DecodeConfig, dtype: str = "auto"
-) -> Iterator[Trace]:
-    """Decode ``prompt``; yields the trace after the prefill and after every round.
+) -> Generator[RunEvent, None, None]:
+    """Decode ``prompt``; yields the run's start after the prefill, then every round.
 
-    Until the run is over its ``finish`` is ``stopped``: closing the generator leaves a valid trace.
-    Raises ``ValueError`` with one sentence for a request that cannot run, before any model call.
+    Closing the generator ends the run after the round in progress. Raises ``ValueError`` with one
+    sentence for a request that cannot run, before any model call.
     """
     check_prompt(prompt)
     find(system)
-    yield from trace_run(load(system, dtype), prompt, check_method(method), config)
+    yield from run_events(load(system, dtype), prompt, check_method(method), config)
 
 
-def trace_run(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Iterator[Trace]:
+def run_events(
+    pair: Pair, prompt: str, method: Method, config: DecodeConfig
+) -> Generator[RunEvent, None, None]:
     """``stream`` on a loaded pair."""
-    recorder = Recorder(pair, prompt, method, config_for(method, config))
-    yield recorder.trace("stopped")
-    run = recorder.run
-    for round_ in run.rounds(Run.step if method == "ar" else Run.play):
-        recorder.rounds.append(round_)
-        yield recorder.trace(run.finish or "stopped")
+    run, head = _begin(pair, prompt, method, config_for(method, config))
+    yield RunStarted(head)
+    told = set(head.pieces)
+    for round_ in run.rounds(Run.plain_round if method == "ar" else Run.draft_round):
+        new = round_.tokens() - told
+        told |= new
+        yield RoundDecoded(round_, pair.text.labels(new), run.finish)
 
 
 def rounds(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Iterator[Round]:
     """One run's rounds as they come."""
-    run = Recorder(pair, prompt, method, config_for(method, config)).run
-    yield from run.rounds(Run.step if method == "ar" else Run.play)
+    for event in run_events(pair, prompt, method, config):
+        if isinstance(event, RoundDecoded):
+            yield event.round
 
 
 def finished(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Trace:
     """The whole run's trace."""
-    *_, last = trace_run(pair, prompt, method, config)
-    return last
+    return collected(run_events(pair, prompt, method, config))
 
 
-@dataclass
-class Recorder:
-    """A run and what has been recorded of it."""
+def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tuple[Run, Trace]:
+    """Read the prompt; the run before its first round, and its record."""
+    began = time.perf_counter()
+    system, spec = pair.system, pair.spec
+    counts = pair.table if config.static_ngram else None
+    ngram = NgramModel(system.vocab, counts, online=config.online_ngram, order=config.order)
+    run = Run.begin(system, pair.encode(prompt), config, ngram, pair.text.piece)
+    system.synchronise()
+    seconds = round(time.perf_counter() - began, 6)
+    head = Trace(
+        system=system.name,
+        mode=system.mode,
+        method=method,
+        config=config,
+        device=device_name(system.device),
+        dtype=dtype_name(system.dtype),
+        template=spec.template_name,
+        models=dict(pair.models) | ({} if counts is None else {NGRAM: spec.table}),
+        prompt=prompt,
+        prompt_ids=run.prompt_ids,
+        rounds=(),
+        pieces=pair.text.labels(run.prompt_ids),
+        finish="stopped",
+        prefill_seconds=seconds,
+        versions=_versions(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return run, head
 
-    pair: Pair
-    prompt: str
-    method: Method
-    config: DecodeConfig
-    rounds: list[Round] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        began = time.perf_counter()
-        config, system = self.config, self.pair.system
-        table = self.pair.table if config.static_ngram else None
-        self.table = {} if table is None else {NGRAM: self.pair.spec.table}
-        ngram = NgramModel(system.vocab, table, online=config.online_ngram, order=config.order)
-        self.run = Run.begin(
-            system, self.pair.encode(self.prompt), config, ngram, self.pair.text.piece
-        )
-        system.synchronise()
-        self.prefill_seconds = round(time.perf_counter() - began, 6)
-        self.created = datetime.now(UTC).isoformat(timespec="seconds")
-        self.pieces = self.pair.text.labels(self.run.prompt_ids)
-
-    def trace(self, finish: Finish) -> Trace:
-        """What has been recorded so far."""
-        system = self.pair.system
-        if self.rounds:
-            self.pieces |= self.pair.text.labels(self.rounds[-1].tokens() - self.pieces.keys())
-        return Trace(
-            system=system.name,
-            mode=system.mode,
-            method=self.method,
-            config=self.config,
-            device=device_name(system.device),
-            dtype=dtype_name(system.dtype),
-            template=self.pair.spec.template_name,
-            models=dict(self.pair.models) | self.table,
-            prompt=self.prompt,
-            prompt_ids=self.run.prompt_ids,
-            rounds=tuple(self.rounds),
-            pieces=dict(self.pieces),
-            finish=finish,
-            prefill_seconds=self.prefill_seconds,
-            versions={
-                "presto": __version__,
-                "torch": version("torch"),
-                "transformers": version("transformers"),
-            },
-            created=self.created,
-        )
+def _versions() -> dict[str, str]:
+    return {"presto": __version__} | {name: version(name) for name in ("torch", "transformers")}
 
 
 def summary(pair: Pair, trace: Trace) -> dict[str, Any]:

@@ -8,15 +8,14 @@ import os
 import sys
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from dataclasses import replace  # noqa: E402
-
-from presto.records import DecodeConfig, Trace  # noqa: E402
+from presto.records import DecodeConfig  # noqa: E402
+from presto.runs.events import RunEvent, events_of  # noqa: E402
 from tests.support import synthetic  # noqa: E402
 
 PACE = float(os.environ.get("PACE", "0.05"))
@@ -24,7 +23,9 @@ HOLD, HELD = os.environ.get("HOLD"), 4
 CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
 
 
-def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
+def stream(
+    system: str, prompt: str, method: str, config: DecodeConfig
+) -> Generator[RunEvent, None, None]:
     """A double of ``presto.runs.runner.stream``."""
     if prompt == "context":
         raise ValueError("the prompt has 9,000 tokens, the context holds 8,192")
@@ -33,13 +34,9 @@ def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Itera
     pieces = synthetic.HOSTILE if prompt == "hostile" else synthetic.PLAIN
     made = synthetic.recording(rounds=8, budget=16, pieces=pieces, prompt=prompt)
     lanes = {trace.method: trace for trace in made.traces}
-    whole = lanes[method]  # type: ignore[index]
     try:
-        for count in range(len(whole.rounds) + 1):
-            done = count == len(whole.rounds)
-            yield replace(
-                whole, rounds=whole.rounds[:count], finish=whole.finish if done else "stopped"
-            )
+        for count, event in enumerate(events_of(lanes[method])):  # type: ignore[index]
+            yield event
             time.sleep(PACE)
             while count == HELD and HOLD and os.path.exists(HOLD):
                 time.sleep(0.01)

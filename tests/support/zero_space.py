@@ -9,7 +9,8 @@ emulates CUDA in the parent nor moves weights in the worker.
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,20 +21,23 @@ sys.modules["torch"] = None  # type: ignore[assignment]
 import spaces  # noqa: E402, F401
 
 del sys.modules["torch"]
-from presto.records import DecodeConfig, Trace  # noqa: E402
+from presto.records import DecodeConfig  # noqa: E402
+from presto.runs.events import RunEvent, RunStarted, collected  # noqa: E402
 from tests.support import serve  # noqa: E402
-from ui.lanes import Lane  # noqa: E402
+from ui.lanes import Lane, LaneEvent  # noqa: E402
 
 
-def stream(system: str, prompt: str, method: str, config: DecodeConfig) -> Iterator[Trace]:
-    """The double of the browser tests; ``created`` tells in which process a trace was made."""
+def stream(
+    system: str, prompt: str, method: str, config: DecodeConfig
+) -> Generator[RunEvent, None, None]:
+    """The double of the browser tests; ``created`` tells in which process a run was made."""
     if prompt == "memory":
         raise MemoryError
-    traces = serve.stream(system, prompt, method, config)
-    try:
-        yield from (replace(trace, created=str(os.getpid())) for trace in traces)
-    finally:
-        traces.close()  # type: ignore[attr-defined]
+    with closing(serve.stream(system, prompt, method, config)) as events:
+        for event in events:
+            if isinstance(event, RunStarted):
+                event = RunStarted(replace(event.head, created=str(os.getpid())))
+            yield event
 
 
 def main(prompt: str, take: int) -> None:
@@ -43,18 +47,22 @@ def main(prompt: str, take: int) -> None:
         runs.stream = stream  # type: ignore[attr-defined]
         sys.modules["presto.runs.runner"] = runs
     from ui import zero
-    from ui.serving import play
+    from ui.serving import decode_lanes
 
     zero.preload()
     config = DecodeConfig(max_new_tokens=12, budget=16)
-    updates = play("smollm2-gated", prompt, [Lane("presto", config), Lane("linear", config)])
+    lanes = [Lane("presto", config), Lane("linear", config)]
+    updates = decode_lanes("smollm2-gated", prompt, lanes)
     seen: list[tuple[int, int, str]] = []
-    problem, parent = "", os.getpid()
+    told: dict[int, list[RunEvent]] = {}
+    problem, parent = "", str(os.getpid())
     try:
         for update in updates:
-            if update.trace is not None:
-                made = "parent" if update.trace.created == str(parent) else "worker"
-                seen.append((update.lane, len(update.trace.rounds), made))
+            if isinstance(update, LaneEvent):
+                events = told.setdefault(update.lane, [])
+                events.append(update.event)
+                made = "parent" if collected(events).created == parent else "worker"
+                seen.append((update.lane, len(events) - 1, made))
             if len(seen) == take:
                 updates.close()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Words for what went wrong: the visitor's part in one sentence, ours in the log."""
+"""Messages for what went wrong: the visitor's part in one sentence, ours in the log."""
 
 import logging
 

@@ -1,16 +1,13 @@
-"""One visitor's live runs: which one is wanted. Plain numbers, so that it can live in the page's
-session state.
+"""A visitor's claim on the model: which of their runs is wanted. Plain numbers, so that it can live
+in the page's session state.
 """
 
 from dataclasses import dataclass
-from typing import Literal
-
-State = Literal["running", "done"]  # of a run, as the page is told
 
 
 @dataclass
-class Visit:
-    """At most one run is wanted; a run that no longer is ends itself at its next round.
+class RunTicket:
+    """At most one run of a visitor is wanted; one that no longer is ends itself at its next round.
 
     (Cancelling from outside instead lets late messages through and, in Gradio 6.31, can fail with a
     KeyError.)

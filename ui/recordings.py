@@ -1,14 +1,13 @@
-"""The recorded runs on the shelf: real decoding saved by ``presto record``, ready to show without a
-model.
-"""
+"""The recorded runs: real decoding saved by ``presto record``, ready to show without a model."""
 
 import logging
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from presto.records import Recording, load_recording
-from viz.payload import Badge, Show
+from presto.records import load_recording
+from ui.explore_payload import value_of
+from ui.payload import Value
 
 
 class Recorded(NamedTuple):
@@ -16,17 +15,7 @@ class Recorded(NamedTuple):
 
     title: str
     prompt: str
-    value: dict[str, Any]
-
-
-def value_of(
-    recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
-) -> dict[str, Any]:
-    """The player's value of a recording, PRESTO's lane first."""
-    show = Show(badge, recording.title, recording.note, link=link or {}, record=file)
-    for trace in sorted(recording.traces, key=lambda trace: trace.method != "presto"):
-        show.take(trace)
-    return show.value()
+    value: Value
 
 
 @lru_cache(maxsize=32)
@@ -41,7 +30,7 @@ def recorded(path: Path) -> Recorded:
 
 
 @lru_cache(maxsize=4)
-def shelf(folder: Path) -> dict[str, Path]:
+def recordings_in(folder: Path) -> dict[str, Path]:
     """``title -> file`` of the recordings in ``folder``, read once per process; unreadable ones are
     logged.
     """

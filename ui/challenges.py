@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 from presto.records import Trace
 from presto.records.measures import acceptance_length, speedup
-from presto.runs.counterfactuals import Rival
+from presto.runs.counterfactuals import Alternative
 
 ANSWERS = ("tau", "longest", "accepted", "speedup", "rescued")
 
 
 def answers(
-    trace: Trace, linear: Trace | None, rivals: Sequence[Sequence[Rival]]
+    trace: Trace, linear: Trace | None, alternatives: Sequence[Sequence[Alternative]]
 ) -> dict[str, float]:
-    """The number behind every question that this run can answer; ``rivals`` as from
-    ``viz.rivals.rivals_of``.
+    """The number behind every question that this run can answer; ``alternatives`` as from
+    ``viz.alternatives.alternatives_of``.
     """
     if not trace.rounds:
         return {}
@@ -25,12 +25,12 @@ def answers(
     ratio = speedup(trace, linear) if linear else None
     if ratio is not None:
         known["speedup"] = ratio
-    if rivals:
-        known["rescued"] = sum(_better_than_blind(round_) for round_ in rivals)
+    if alternatives:
+        known["rescued"] = sum(_better_than_blind(round_) for round_ in alternatives)
     return {name: round(value, 4) for name, value in known.items()}
 
 
-def _better_than_blind(rivals: Sequence[Rival]) -> bool:
-    own = next((rival.committed for rival in rivals if rival.own), 0)
-    blind = next((rival.committed for rival in rivals if rival.name == "blind"), own)
+def _better_than_blind(alternatives: Sequence[Alternative]) -> bool:
+    own = next((one.committed for one in alternatives if one.own), 0)
+    blind = next((one.committed for one in alternatives if one.name == "blind"), own)
     return own > blind

@@ -11,9 +11,9 @@ import pytest
 
 from presto.records import Tree
 from presto.records.measures import acceptance_length
-from presto.runs.counterfactuals import Rival
+from presto.runs.counterfactuals import Alternative
 from tests.support import synthetic
-from viz.learn import ANSWERS, answers
+from ui.challenges import ANSWERS, answers
 
 ASSETS = Path(__file__).parents[1] / "assets"
 TEXTS = {
@@ -68,8 +68,10 @@ def test_answers_are_measured_on_the_run() -> None:
 
 
 def test_rescued_rounds_are_those_with_more_than_the_blind_tree() -> None:
-    def round_(own: int, blind: int) -> tuple[Rival, ...]:
-        return Rival("blind", Tree((0,)), (), blind), Rival("pmi", Tree((0,)), (), own, own=True)
+    def round_(own: int, blind: int) -> tuple[Alternative, ...]:
+        return Alternative("blind", Tree((0,)), (), blind), Alternative(
+            "pmi", Tree((0,)), (), own, own=True
+        )
 
-    rivals = [round_(5, 3), round_(4, 4), round_(2, 3), ()]
-    assert answers(LANES["presto"], None, rivals)["rescued"] == 1
+    found = [round_(5, 3), round_(4, 4), round_(2, 3), ()]
+    assert answers(LANES["presto"], None, found)["rescued"] == 1

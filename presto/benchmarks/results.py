@@ -9,11 +9,12 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
-from presto.records import STRICT, DecodeConfig, Method, explain
-from viz.text import shorten
+from presto.records import STRICT, DecodeConfig, explain
+from presto.registry import NAME
 
 MAX_BYTES = 2_000_000
 MAX_SETS = 40  # data sets of a file
+MAX_METHODS = 24
 LONGEST_REASON = 240  # characters of a refusal
 Baseline = Literal["ar", "linear"]
 Stage = Literal["draft", "score", "search", "mask", "verify", "commit"]
@@ -22,6 +23,7 @@ Signed = Annotated[float, Field(ge=-1e9, le=1e9)]
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Tokens = Annotated[int, Field(ge=0, le=64)]  # committed in a round: a draft has 31 at most
 Name = Annotated[str, Field(max_length=200)]
+Variant = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]  # a method, a scorer or a search
 
 
 def _in_order(low: float, high: float) -> None:
@@ -87,7 +89,7 @@ class Where:
     processor: Name
 
 
-Methods = dict[Method, Figures]
+Methods = Annotated[dict[Variant, Figures], Field(max_length=MAX_METHODS)]
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -98,7 +100,9 @@ class BenchResult:
     methods: Methods
     config: DecodeConfig | None = None
     prompts: Annotated[dict[Name, Count], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
-    differences: Annotated[dict[Name, Gap], Field(max_length=8)] = Field(default_factory=dict)
+    differences: Annotated[dict[Name, Gap], Field(max_length=MAX_METHODS)] = Field(
+        default_factory=dict
+    )
     datasets: Annotated[dict[Name, Methods], Field(max_length=MAX_SETS)] = Field(
         default_factory=dict
     )
@@ -119,11 +123,9 @@ def parse_result(text: str) -> BenchResult:
     try:
         return _RESULT.validate_json(text)
     except ValidationError as error:
-        reason = " ".join(
-            explain(error).split()
-        )  # it names keys of the file, which may be anything
-        raise ValueError(
-            f"not a valid benchmark result: {shorten(reason, LONGEST_REASON)}"
-        ) from None
+        reason = " ".join(explain(error).split())  # names keys of the file, which may be anything
+        if len(reason) > LONGEST_REASON:
+            reason = f"{reason[: LONGEST_REASON - 1]}…"
+        raise ValueError(f"not a valid benchmark result: {reason}") from None
     except UnicodeEncodeError:
         raise ValueError("not a valid benchmark result: it has half a surrogate pair") from None

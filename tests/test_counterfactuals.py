@@ -18,7 +18,7 @@ from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
 from presto.records.measures import acceptance_length, output_ids
 from presto.runs.counterfactuals import (
     OWN,
-    Rival,
+    Alternative,
     counterfactuals,
     disagreements,
     lineup,
@@ -55,7 +55,7 @@ def run(
     config = config_for(method, config)
     live = Run.begin(system, PROMPT, config, model(system, table, config))
     rounds = []
-    for round_ in live.rounds(Run.step if method == "ar" else Run.play):
+    for round_ in live.rounds(Run.plain_round if method == "ar" else Run.draft_round):
         rounds.append(round_)
         if len(rounds) == most:
             break
@@ -89,22 +89,22 @@ def check_against_live_runs(system: System, trace: Trace, table: NgramTable | No
     lines = lineup(trace.config)
     played = list(counterfactuals(trace, table, vocab=system.vocab))
     assert len(played) == len(trace.rounds)
-    for round_, rivals in zip(trace.rounds, played, strict=True):
-        assert [rival.name for rival in rivals] == list(lines)
-        for rival in rivals:
-            live = live_round(system, trace, round_.start, lines[rival.name], table)
-            assert rival.tree == live.tree
-            assert rival.committed == min(len(live.committed), known - round_.start)
-            assert rival.accepted == live.accepted[: len(rival.accepted)]
-            if len(rival.accepted) < len(live.accepted):  # only where the run's own text ends
+    for round_, found in zip(trace.rounds, played, strict=True):
+        assert [one.name for one in found] == list(lines)
+        for one in found:
+            live = live_round(system, trace, round_.start, lines[one.name], table)
+            assert one.tree == live.tree
+            assert one.committed == min(len(live.committed), known - round_.start)
+            assert one.accepted == live.accepted[: len(one.accepted)]
+            if len(one.accepted) < len(live.accepted):  # only where the run's own text ends
                 root = round_.start - (round_.exact is None)
-                assert root + len(rival.accepted) + 1 >= known
+                assert root + len(one.accepted) + 1 >= known
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 @pytest.mark.parametrize("method", ["presto", "linear"])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_rivals_equal_live_runs_from_the_same_prefix(
+def test_alternatives_equal_live_runs_from_the_same_prefix(
     name: str, method: Method, temperature: float
 ) -> None:
     system = SYSTEMS[name]
@@ -129,7 +129,7 @@ def test_rivals_equal_live_runs_from_the_same_prefix(
 def test_a_runs_own_settings_are_reproduced(changes: dict[str, Any]) -> None:
     trace = run(SYSTEMS["gated"], replace(CONFIG, **changes), TABLE)
     assert reproduced(trace, TABLE)
-    own = [next(r for r in rivals if r.own) for rivals in counterfactuals(trace, TABLE)]
+    own = [next(r for r in found if r.own) for found in counterfactuals(trace, TABLE)]
     assert [r.accepted for r in own] == [round_.accepted for round_ in trace.rounds]
     assert [r.committed for r in own] == [len(round_.committed) for round_ in trace.rounds]
 
@@ -163,7 +163,7 @@ def scripted(salt: int, exact: bool, eos: int) -> Scripted:
     search=st.sampled_from(("linear", "beam", "best_first")),
     cap=st.integers(1, 20),
 )
-def test_rivals_equal_live_runs_for_any_drafter_and_end(
+def test_alternatives_equal_live_runs_for_any_drafter_and_end(
     salt: int,
     exact: bool,
     eos: int,
@@ -180,15 +180,13 @@ def test_rivals_equal_live_runs_for_any_drafter_and_end(
     trace = run(system, config, most=most)
     assert reproduced(trace, None, system.vocab)
     check_against_live_runs(system, trace, None)
-    for rivals in counterfactuals(trace, None, vocab=system.vocab):
-        assert sum(rival.own for rival in rivals) == 1
+    for found in counterfactuals(trace, None, vocab=system.vocab):
+        assert sum(one.own for one in found) == 1
 
 
 def test_means_of_the_own_settings_are_the_acceptance_length() -> None:
     trace = run(SYSTEMS["gated"], CONFIG, TABLE)
-    own = [
-        rival.committed for rivals in counterfactuals(trace, TABLE) for rival in rivals if rival.own
-    ]
+    own = [one.committed for found in counterfactuals(trace, TABLE) for one in found if one.own]
     assert sum(own) / len(own) == acceptance_length(trace)
 
 
@@ -197,7 +195,7 @@ def test_another_table_is_noticed() -> None:
     assert not reproduced(trace, NgramTable.build([[5, 6, 7, 8] * 9], 23))
 
 
-def test_autoregressive_rounds_have_no_rivals() -> None:
+def test_autoregressive_rounds_have_no_alternatives() -> None:
     trace = run(SYSTEMS["gated"], replace(CONFIG, max_new_tokens=4), method="ar")
     assert list(counterfactuals(trace, TABLE)) == [()] * 4
     assert reproduced(trace, TABLE)
@@ -211,9 +209,9 @@ def test_trees_without_their_marginals_cannot_be_replayed() -> None:
 
 def test_settings_are_cut_to_the_recorded_candidates() -> None:
     trace = run(SYSTEMS["gated"], replace(CONFIG, top_k=2), TABLE)
-    for rivals in counterfactuals(trace, TABLE):
-        assert rivals
-        assert {rank for rival in rivals for rank in rival.tree.rank} <= {0, 1}
+    for found in counterfactuals(trace, TABLE):
+        assert found
+        assert {rank for one in found for rank in one.tree.rank} <= {0, 1}
 
 
 def test_the_lineup_has_the_runs_own_settings_once() -> None:
@@ -235,7 +233,7 @@ def test_the_lineup_has_the_runs_own_settings_once() -> None:
 @pytest.mark.parametrize(
     "changes", [{"draft_length": 4}, {"seed": 1}, {"static_ngram": False}], ids=str
 )
-def test_rivals_that_no_replay_can_follow_are_refused(changes: dict[str, Any]) -> None:
+def test_alternatives_that_no_replay_can_follow_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"'x' changes {next(iter(changes))}"):
         counterfactuals(synthetic.trace(), TABLE, {"x": changes})
 
@@ -252,14 +250,14 @@ def test_disagreements_are_rounds_of_different_length() -> None:
     trace = synthetic.trace(rounds=3)
     tree = Tree((1,))
     rows = [
-        tuple(Rival(name, tree, (), count) for name, count in (("a", 2), ("b", other)))
+        tuple(Alternative(name, tree, (), count) for name, count in (("a", 2), ("b", other)))
         for other in (2, 3)
     ]
     assert disagreements(trace, [rows[0], rows[1], ()], "a", "b") == [1]
     assert disagreements(trace, [rows[1], (), rows[1]], "b", "a") == [0, 2]
     with pytest.raises(ValueError, match="no setting named 'c' was compared; there are a, b"):
         disagreements(trace, [rows[0], (), ()], "a", "c")
-    with pytest.raises(ValueError, match="rivals of 3 rounds, got 1"):
+    with pytest.raises(ValueError, match="alternatives of 3 rounds, got 1"):
         disagreements(trace, rows[:1], "a", "b")
 
 
@@ -267,7 +265,7 @@ def test_marginals_are_not_needed_where_the_exact_token_ends_the_run() -> None:
     trace = run(scripted(1, True, 40), replace(CONFIG, max_new_tokens=1))
     assert [len(round_.committed) for round_ in trace.rounds] == [1]
     last = replace(trace.rounds[0], marginals=Marginals(((1, 2),), ((-0.5, -1.5),)))
-    (rivals,) = counterfactuals(replace(trace, rounds=(last,)), None, vocab=12)
-    assert {(rival.tree.tokens, rival.accepted, rival.committed) for rival in rivals} == {
+    (found,) = counterfactuals(replace(trace, rounds=(last,)), None, vocab=12)
+    assert {(one.tree.tokens, one.accepted, one.committed) for one in found} == {
         ((last.exact,), (), 1)
     }

@@ -6,9 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from presto.records import Tree, load_recording
-from presto.runs.counterfactuals import Rival
+from presto.runs.counterfactuals import Alternative
 from tests.support import synthetic
-from viz.rivals import missing_nodes, only_own, rivals_of, rivals_sentence
+from viz.alternatives import (
+    _get_alternatives_info,
+    _get_alternatives_sentence,
+    alternatives_of,
+    missing_nodes,
+    only_own,
+    replay,
+)
 
 # root → 5, 6; 5 → 7            root → 5, 8; 8 → 7
 OURS = Tree(
@@ -32,41 +39,44 @@ BLIND = Tree(
 ROUND = replace(synthetic.trace(rounds=1).rounds[0], tree=OURS, log_p=(0.0,) * 4, accepted=(1,))
 
 
-def rivals(own: int = 3, blind: int = 2, mixture: int = 3) -> tuple[Rival, ...]:
+def found(own: int = 3, blind: int = 2, mixture: int = 3) -> tuple[Alternative, ...]:
     return (
-        Rival("blind", BLIND, (1,), blind),
-        Rival("pmi", OURS, (1,), own, own=True),
-        Rival("mixture", OURS, (1,), mixture),
+        Alternative("blind", BLIND, (1,), blind),
+        Alternative("pmi", OURS, (1,), own, own=True),
+        Alternative("mixture", OURS, (1,), mixture),
     )
+
+
+def said(compared: tuple[Alternative, ...]) -> str:
+    return _get_alternatives_sentence(_get_alternatives_info(compared))
 
 
 def test_nodes_are_compared_by_the_path_that_leads_to_them() -> None:
-    assert only_own(ROUND, rivals()) == [2, 3]  # 6, and 7 after 5; the blind tree has 7 after 8
-    assert missing_nodes(ROUND, rivals()) == [((8,), 2), ((8, 7), 3)]
+    assert only_own(ROUND, found()) == [2, 3]  # 6, and 7 after 5; the blind tree has 7 after 8
+    assert missing_nodes(ROUND, found()) == [((8,), 2), ((8, 7), 3)]
 
 
 def test_without_a_blind_tree_nothing_is_marked() -> None:
-    assert only_own(ROUND, rivals()[1:]) == missing_nodes(ROUND, rivals()[1:]) == []
+    assert only_own(ROUND, found()[1:]) == missing_nodes(ROUND, found()[1:]) == []
 
 
 def test_the_sentence_names_who_would_have_done_better_and_worse() -> None:
-    assert rivals_sentence(rivals()) == "This run committed 3; less with blind."
-    assert (
-        rivals_sentence(rivals(mixture=5))
-        == "This run committed 3; more with mixture; less with blind."
-    )
-    assert rivals_sentence(rivals(2, 2, 2)) == "All settings would have committed 2 here."
+    assert said(found()) == "This run committed 3; less with blind."
+    assert said(found(mixture=5)) == "This run committed 3; more with mixture; less with blind."
+    assert said(found(2, 2, 2)) == "All settings would have committed 2 here."
 
 
 def test_a_run_whose_table_is_not_here_is_not_replayed() -> None:
-    assert rivals_of(synthetic.trace(rounds=2)) == []
+    found = replay(synthetic.trace(rounds=2))
+    assert found.rounds == []
+    assert "n-gram table" in found.problem
 
 
 def test_every_recorded_run_can_be_replayed() -> None:
     for path in sorted((Path(__file__).parents[1] / "assets" / "runs").glob("*.json.gz")):
         trace = load_recording(path).traces[0]
-        found = rivals_of(trace)
+        found = alternatives_of(trace)
         assert len(found) == len(trace.rounds)
         for round_, settings in zip(trace.rounds, found, strict=True):
-            own = [rival for rival in settings if rival.own]
+            own = [one for one in settings if one.own]
             assert not settings or own[0].committed == len(round_.committed)

@@ -1,0 +1,237 @@
+"""What the page "Explore" receives: per round its figures, rows and text, and one head for the
+whole run.
+
+``assets/player`` reads exactly these fields.
+"""
+
+import json
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from presto.records import Method, Piece, Recording, Trace, to_json
+from presto.records.measures import Totals
+from presto.runs.counterfactuals import Alternative
+from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
+from presto.runs.variants import TITLES
+from ui.challenges import answers
+from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
+from viz.alternatives import Replay, missing_nodes, only_own, replay
+from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
+from viz.formula import SUM, decimal, level_lines
+from viz.nodes import Node
+from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
+from viz.plot import Chart
+from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_words
+from viz.text import labels, path_text
+from viz.theme import dark_of_light
+from viz.tree import FAN, _get_tree_info, _get_tree_plot, probability_text
+from viz.view import RoundView, round_sentence
+
+SCORES = ("log_q", "log_rho", "blind", "aligned")
+COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "formula")
+MISSING = 12  # nodes of the blind tree alone that a round names
+FIRST = 2  # rounds of the run that the page itself carries
+LATER = "Known when the run is over."
+ORDER: tuple[Method, ...] = ("presto", "ar", "blind", "linear")  # linear is compared with the rest
+# The same for all runs: the figures' colours on a dark page, the rows' columns, what is said of the
+# charts.
+SHARED: dict[str, Any] = {
+    "dark": dark_of_light(),
+    "columns": COLUMNS,
+    "sum": SUM,
+    "fan": FAN,
+    "charts": [
+        *(chart.about for chart in ROUND_CHARTS),
+        *(chart.about for chart in REPLAY_CHARTS),
+    ],
+}
+
+
+def _row(node: Node, piece: Piece, formula: str) -> list[Any]:
+    """A row's values as the page shows them, in the order of ``COLUMNS``, which the head names
+    once.
+    """
+    numbers = {name: getattr(node, name) for name in SCORES}
+    values = node._asdict() | {
+        **{name: None if value is None else decimal(value) for name, value in numbers.items()},
+        "probability": probability_text(node.probability),
+        "labels": labels(piece),
+        "formula": formula,
+    }
+    return [values[name] for name in COLUMNS]
+
+
+def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
+    """Each chart's figure and remark by its name."""
+    drawn = {chart.name: chart.drawn(source) for chart in charts}
+    return {name: {"figure": sent(plot), "remark": said} for name, (plot, said) in drawn.items()}
+
+
+def round_json(view: RoundView) -> str:
+    """One round, complete: sentence, rows, text units, tree and charts."""
+    lines = level_lines(view)
+    return dump(
+        {
+            "sentence": round_sentence(view),
+            "rows": [
+                _row(node, view.pieces[node.token], lines.get(node.node, "")) for node in view.nodes
+            ],
+            "units": units_of(view.text.units),
+            "pending": view.text.pending,
+            "phases": phases(view.round.seconds),
+            "tree": sent(_get_tree_plot(_get_tree_info(view))),
+            "charts": _drawn(ROUND_CHARTS, view),
+        }
+    )
+
+
+def _replay_json(trace: Trace, index: int, found: tuple[Alternative, ...]) -> str:
+    """What other scorers would have had accepted at a round's state."""
+    round_ = trace.rounds[index]
+    missing = [
+        [path_text([trace.pieces[token] for token in path], 48), rank]
+        for path, rank in missing_nodes(round_, found)[:MISSING]
+    ]
+    own = only_own(round_, found)
+    return dump({"charts": _drawn(REPLAY_CHARTS, found), "only": own, "missing": missing})
+
+
+def opening(value: Value) -> Value:
+    """The beginning of a run's ``value``, small enough to be part of the page; the whole value has
+    to follow.
+    """
+    head = json.loads(value["head"]) | {"state": "loading"}
+    parts = {name: value[name][:FIRST] for name in ("rounds", "replays")}
+    return value | {"head": dump(head)} | parts
+
+
+@dataclass
+class ExplorePayload:
+    """One run on its way to the page: ``take`` its events, send the ``value``.
+
+    The first lane is the one shown. Its rounds are built once, when they come, and what a new round
+    costs does not depend on how many there are.
+    """
+
+    badge: Badge
+    title: str
+    note: str = ""
+    link: dict[str, str] = field(default_factory=dict)  # query parameters that bring this run back
+    record: str = ""  # where the run's file lies, if it is one
+    key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    lanes: list[GrowingRun] = field(default_factory=list)
+    rounds: list[str] = field(default_factory=list)
+    rest: bytes = b""  # of the text: a character that the next round completes
+    speedup: SpeedupPoints | None = None
+    speedup_base: str = ""  # its figure without points
+    points: list[str] = field(default_factory=list)
+
+    def take(self, lane: int, event: RunEvent) -> None:
+        """Take what the lane of that number, in the order of their starts, has told."""
+        if isinstance(event, RunStarted):
+            assert lane == len(self.lanes), "lanes start one after another"
+            self.lanes.append(GrowingRun(event.head))
+            self._draw_speedup()
+            return
+        run = self.lanes[lane]
+        run.add(event)
+        if lane == 0:
+            self._add_round(run, event)
+        elif run.head.method == "linear":
+            self._add_points(run)
+
+    def _add_round(self, run: GrowingRun, event: RoundDecoded) -> None:
+        view = RoundView(event.round, run.pieces, run.head.config, run.finish, self.rest)
+        self.rounds.append(round_json(view))
+        self.rest = view.text.rest
+
+    def _add_points(self, linear: GrowingRun) -> None:
+        if self.speedup is None:
+            ar = next((run.trace() for run in self.lanes if run.head.method == "ar"), None)
+            self.speedup = SpeedupPoints(self.lanes[0].trace(), ar)
+        before = len(self.points)
+        self.points += [dump(point) for point in self.speedup.extend(linear.clock)]
+        if self.points and not before:
+            self._draw_speedup()
+
+    def _draw_speedup(self) -> None:
+        info = self.speedup.info if self.speedup else SpeedupInfo(0, (), False, False)
+        self.speedup_base = dump(sent(without_points(_get_speedup_plot(info, 0))))
+
+    @property
+    def others(self) -> dict[Method, Totals]:
+        """The sums of the lanes beside the one shown."""
+        return {run.head.method: run.totals for run in self.lanes[1:]}
+
+    def value(self, state: State = "done", message: str = "") -> Value:
+        """The payload. ``message`` is a sentence about what happens now or went wrong."""
+        head = SHARED | {
+            "badge": self.badge,
+            "title": self.title,
+            "note": self.note,
+            "state": state,
+            "message": message,
+            "rounds": len(self.rounds),
+            "link": self.link,
+        }
+        replays, record = list[str](), self.record
+        if self.lanes:
+            head |= self._numbers()
+        if self.lanes and state == "done":
+            traces = [run.trace() for run in self.lanes]
+            found = replay(traces[0])
+            replays = [_replay_json(traces[0], i, one) for i, one in enumerate(found.rounds)]
+            record = record or to_json(Recording(self.title, self.note, tuple(traces))).decode()
+            head |= self._result(traces, found)
+        return {
+            "key": self.key,
+            "head": dump(head),
+            "rounds": [*self.rounds],
+            "replays": replays,
+            "speedup": self.speedup_base,
+            "points": [*self.points],
+            "record": record,
+        }
+
+    def _numbers(self) -> dict[str, Any]:
+        """The head's part that changes with every round, and what is known from the start."""
+        run, linear = self.lanes[0], self.others.get("linear")
+        method = run.head.method
+        return {
+            "method": TITLES[method],
+            "numbers": numbers(run.totals, self.others),
+            "stages": stage_shares(run.totals),
+            "place": place(run.head),
+            "settings": settings(run.head),
+            "lambda": run.head.config.lam,
+            "speed": speed_in_words(method, run.totals, linear) if linear else "",
+            "ending": "",
+            "answers": {},
+            "absent": LATER,
+        }
+
+    def _result(self, traces: list[Trace], found: Replay) -> dict[str, Any]:
+        """The head's part that is known when the run is over."""
+        shown, linear = self.lanes[0], self.others.get("linear")
+        ran = next((trace for trace in traces[1:] if trace.method == "linear"), None)
+        return {
+            "speed": speed_in_words(shown.head.method, shown.totals, linear),
+            "ending": ENDS[shown.finish],
+            "answers": answers(traces[0], ran, found.rounds),
+            "absent": found.problem,
+        }
+
+
+def value_of(
+    recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
+) -> Value:
+    """The value of a recording, PRESTO's lane first."""
+    payload = ExplorePayload(badge, recording.title, recording.note, link or {}, file)
+    first = min(recording.traces, key=lambda trace: trace.method != "presto")
+    others = [trace for trace in recording.traces if trace is not first]
+    others.sort(key=lambda trace: ORDER.index(trace.method))
+    for lane, trace in enumerate([first, *others]):
+        for event in events_of(trace):
+            payload.take(lane, event)
+    return payload.value()

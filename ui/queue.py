@@ -1,0 +1,42 @@
+"""The queue in which requests wait for the model: bounded, and full in words.
+
+Gradio shows visitors their place in it over the prompt.
+"""
+
+from typing import Any
+
+import gradio as gr
+
+from ui.gradio_internals import current_page, refuse_before_queue, waiting
+from ui.limits import limit
+
+MODEL = "model"  # everything that decodes waits for one resource: there is one device
+WAITING = 16  # requests that may wait: PRESTO_QUEUE
+OTHER_EVENTS = 256  # events that decode nothing and may be under way besides
+
+
+def bound_queue(page: gr.Blocks) -> gr.Blocks:
+    """Let ``page`` serve through a queue in which so many may wait for the model."""
+    page.queue(max_size=limit("PRESTO_QUEUE", WAITING) + OTHER_EVENTS)
+    refuse_before_queue(page, _refusal)
+    return page
+
+
+def _refusal(page: gr.Blocks, function: Any) -> str:
+    # The page's own runs are refused by their validator, which can say so beside the prompt.
+    public = function.concurrency_id == MODEL and function.api_visibility == "public"
+    return queue_full(page) if public else ""
+
+
+def queue_full(page: gr.Blocks | None = None) -> str:
+    """A sentence if nobody more may wait for the model, else nothing. ``page``: the one that asks,
+    by default.
+    """
+    page = page or current_page()
+    count = 0 if page is None else waiting(page, MODEL)
+    if count < limit("PRESTO_QUEUE", WAITING):
+        return ""
+    return (
+        f"{count} requests are waiting already, no more fit: try again in a minute, or open a "
+        "recorded run."
+    )

@@ -1,0 +1,22 @@
+"""The charts of a round that the page shows as tabs, in their order.
+
+A new chart is a function that selects, one that draws, a ``CHART`` beside them, and its name here.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from presto.runs.counterfactuals import Alternative
+from viz import alternatives, marginals, prediction, scores, stopping
+from viz.plot import Chart
+from viz.view import RoundView
+
+# Drawn as soon as a round is there.
+ROUND_CHARTS: tuple[Chart[RoundView, Any], ...] = (
+    scores.CHART,
+    prediction.CHART,
+    marginals.CHART,
+    stopping.CHART,
+)
+# Drawn when the run is over, from what other settings would have committed in the round.
+REPLAY_CHARTS: tuple[Chart[Sequence[Alternative], Any], ...] = (alternatives.CHART,)
