@@ -67,7 +67,7 @@ def decode(
     run = finished(pair, prompt, chosen, config)
     if trace is not None:
         save(run, trace)
-    result = summary(pair, run)
+    result = summary(run)
     typer.echo(json.dumps(result, ensure_ascii=False) if json_output else result["text"])
 
 

@@ -46,6 +46,12 @@ def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None)
 
     ``revision`` is the target's on the hub. ``ValueError`` and ``WeightsError`` say what to do in
     one sentence.
+
+    Example:
+        >>> import presto
+        >>> pair = presto.load("smollm2-gated", dtype="float32")
+        >>> pair.text.decode(pair.encode("Hi!")[-4:])
+        'assistant\\n'
     """
     return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
 

@@ -16,6 +16,7 @@ MAX_NEW_TOKENS = 8192
 MAX_ROUNDS = MAX_NEW_TOKENS + 1  # each commits a token, but one that meets the end of the text
 MAX_COMMITTED = MAX_DEPTH + 2  # of a round: exact token, accepted path, bonus
 MAX_PIECE = 512  # characters or bytes of a token; the longest of public vocabularies have 128
+MAX_OUTPUT = 1 << 20  # characters of a run's text
 MAX_PROMPT_CHARACTERS = 20_000
 MAX_LANES = 16  # runs of a recording
 

@@ -87,6 +87,17 @@ def output_ids(trace: Trace) -> list[int]:
     return [token for round_ in trace.rounds for token in round_.committed]
 
 
+def spelled_output(trace: Trace) -> str:
+    """The output's tokens spelled by their pieces, without the one that ended the text.
+
+    The tokenizer's own decoding may differ: in spaces of some vocabularies, in control tokens.
+    """
+    ids = output_ids(trace)[: -1 if trace.finish == "eos" else None]
+    pieces = (trace.pieces[token] for token in ids)
+    data = b"".join(p.encode() if isinstance(p, str) else bytes(p) for p in pieces)
+    return data.decode(errors="replace")
+
+
 def committed_counts(trace: Trace) -> list[int]:
     """Tokens of output after each round."""
     return list(accumulate(len(round_.committed) for round_ in trace.rounds))

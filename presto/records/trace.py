@@ -16,6 +16,7 @@ from presto.records.bounds import (
     MAX_COMMITTED,
     MAX_DEPTH,
     MAX_LANES,
+    MAX_OUTPUT,
     MAX_PROMPT_CHARACTERS,
     MAX_ROUNDS,
     MAX_WIDTH,
@@ -197,6 +198,8 @@ class Trace:
     rounds: Annotated[tuple[Round, ...], Field(max_length=MAX_ROUNDS)]
     pieces: dict[TokenId, Piece]  # every token id that occurs anywhere in the trace
     finish: Finish
+    # the output as the tokenizer decodes it, up to a stop string; empty where nobody decoded it
+    output: Annotated[str, Field(max_length=MAX_OUTPUT)] = ""
     prefill_seconds: Amount = 0.0
     # role → source: a hub repository with its revision, a file
     models: Annotated[dict[Name, Words], Field(max_length=16)] = Field(default_factory=dict)
@@ -220,6 +223,27 @@ class Trace:
         if missing:
             raise ValueError(f"token {min(missing)} has no piece")
         return self
+
+    @property
+    def text(self) -> str:
+        """What was written: the decoded output, else (as in a stopped run) its tokens' pieces."""
+        from presto.records.measures import spelled_output
+
+        return self.output or spelled_output(self)
+
+    @property
+    def tau(self) -> float:
+        """The acceptance length τ: mean committed tokens per round."""
+        from presto.records.measures import acceptance_length
+
+        return acceptance_length(self)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all rounds, without the prefill."""
+        from presto.records.measures import total_seconds
+
+        return total_seconds(self)
 
 
 @dataclass(frozen=True, config=STRICT)

@@ -27,12 +27,14 @@ class RoundDecoded:
     """The run's next round.
 
     ``pieces`` are those of the round's tokens that no event before has brought. ``finish`` says why
-    the run is over; it is ``None`` while another round follows.
+    the run is over; it is ``None`` while another round follows. ``output`` is the whole text, told
+    at the end.
     """
 
     round: Round
     pieces: dict[int, Piece]
     finish: Finish | None = None
+    output: str = ""
 
 
 RunEvent = RunStarted | RoundDecoded
@@ -46,6 +48,7 @@ class GrowingRun:
     rounds: list[Round] = field(default_factory=list)
     pieces: dict[int, Piece] = field(default_factory=dict)
     finish: Finish = "stopped"  # closing a run early leaves it so
+    output: str = ""
     totals: Totals = field(default_factory=Totals)
     clock: Clock = field(default_factory=Clock)
     _trace: Trace | None = None  # the record, until another round comes
@@ -58,24 +61,29 @@ class GrowingRun:
         self._trace = None
         self.rounds.append(event.round)
         self.pieces |= event.pieces
-        self.finish = event.finish or "stopped"
+        self.finish, self.output = event.finish or "stopped", event.output
         self.totals = self.totals.plus(event.round)
         self.clock.tick(event.round)
 
     def trace(self) -> Trace:
         """The run so far as a checked record, made when it is asked for."""
         if self._trace is None:
-            rounds, pieces = tuple(self.rounds), dict(self.pieces)
-            self._trace = replace(self.head, rounds=rounds, pieces=pieces, finish=self.finish)
+            self._trace = replace(
+                self.head,
+                rounds=tuple(self.rounds),
+                pieces=dict(self.pieces),
+                finish=self.finish,
+                output=self.output,
+            )
         return self._trace
 
 
 def events_of(trace: Trace) -> Iterator[RunEvent]:
     """What the run of ``trace`` told, all pieces at its start."""
-    yield RunStarted(replace(trace, rounds=(), finish="stopped"))
-    last = len(trace.rounds) - 1
-    for number, round_ in enumerate(trace.rounds):
-        yield RoundDecoded(round_, {}, trace.finish if number == last else None)
+    yield RunStarted(replace(trace, rounds=(), finish="stopped", output=""))
+    yield from (RoundDecoded(round_, {}) for round_ in trace.rounds[:-1])
+    for last in trace.rounds[-1:]:
+        yield RoundDecoded(last, {}, trace.finish, trace.output)
 
 
 def collected(events: Iterable[RunEvent]) -> Trace:

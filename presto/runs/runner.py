@@ -70,7 +70,9 @@ def run_events(
     for round_ in run.rounds(Run.plain_round if method == "ar" else Run.draft_round):
         new = round_.tokens() - told
         told |= new
-        yield RoundDecoded(round_, pair.text.labels(new), run.finish)
+        over = pair.text.decode(run.output.tokens) if run.finish else ""
+        output = cut_at_stop(over, config.stop)
+        yield RoundDecoded(round_, pair.text.labels(new), run.finish, output)
 
 
 def rounds(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Iterator[Round]:
@@ -119,11 +121,11 @@ def _versions() -> dict[str, str]:
     return {"presto": __version__} | {name: version(name) for name in ("torch", "transformers")}
 
 
-def summary(pair: Pair, trace: Trace) -> dict[str, Any]:
+def summary(trace: Trace) -> dict[str, Any]:
     """What ``presto decode --json`` prints of a finished run."""
     ids = output_ids(trace)
     return {
-        "text": cut_at_stop(pair.text.decode(ids), trace.config.stop),
+        "text": trace.text,
         "token_ids": ids,
         "tau": round(acceptance_length(trace), 4),
         "rounds": len(trace.rounds),
