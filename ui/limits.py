@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from presto.models import machine
 from presto.models.catalogue import PairSpec, find
 from presto.runs.requests import check_prompt, config_for
+from presto.searches import SEARCHES
 from ui import zero
 from ui.lanes import Lane
 
@@ -44,7 +45,7 @@ def work(lane: Lane) -> int:
     the root.
     """
     config = config_for(lane.method, lane.config)
-    path = config.search == "linear"
+    path = SEARCHES.find(config.search).single_path
     nodes = 1 if lane.method == "ar" else config.draft_length if path else config.budget
     return config.max_new_tokens * nodes
 

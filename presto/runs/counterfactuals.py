@@ -67,7 +67,7 @@ def lineup(
     """
     compared = alternatives() if compared is None else compared
     single = SEARCHES.find(config.search).single_path
-    base = replace(config, search="best_first") if single else config
+    base = replace(config, search=DecodeConfig().search) if single else config
     for name, changes in compared.items():
         if fixed := sorted(changes.keys() - _FREE):
             raise ValueError(
