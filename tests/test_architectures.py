@@ -14,8 +14,11 @@ from transformers import AutoModelForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.protocols import System
+from presto.models.catalogue import PairSpec
+from presto.models.kinds import ends_of
 from presto.models.loading import gaps
-from presto.models.registry import load_target
+from presto.models.registry import Pair, load_target
+from presto.models.text import Text
 from presto.records import DecodeConfig
 from tests.support.checkpoints import (
     ARCHITECTURES,
@@ -205,3 +208,52 @@ def test_gaps_in_numbered_names() -> None:
     assert gaps(names) == []
     names.remove("layers.2.experts.1.norm.w")
     assert gaps(["head", *names]) == ["layers.2.experts.1.norm.w"]
+
+
+def test_a_tied_head_is_the_embedding(tmp_path: Path) -> None:
+    write_model("qwen3", tmp_path, tie_word_embeddings=True)
+    backbone, _ = load_target(tmp_path, "float32")
+    assert backbone.head.weight is backbone.embeddings.weight
+    assert written(systems(backbone)[0], decode) == generated(tmp_path)
+    edit_config(tmp_path, tie_word_embeddings=False)
+    assert "missing tensor lm_head.weight" in refusal(tmp_path)
+
+
+def test_ends_are_those_of_generate_and_of_the_tokenizer(tmp_path: Path) -> None:
+    write_model("llama", tmp_path)
+    backbone, text = load_target(tmp_path, "float32")
+    assert ends_of(backbone, text) == frozenset()
+    backbone.model.generation_config.eos_token_id = [5, 6]
+    text.tokenizer.eos_token = "w7"
+    assert ends_of(backbone, text) == {5, 6, 7}
+
+
+def test_settings_of_generate_that_are_not_followed_are_told(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_model("llama", tmp_path)
+    load_target(tmp_path, "float32")
+    assert not caplog.messages
+    path = tmp_path / "generation_config.json"
+    usual = {"repetition_penalty": 1.0, "num_beams": 1, "temperature": 0.6, "top_p": 0.9}
+    path.write_text(json.dumps(usual | {"do_sample": True}))
+    load_target(tmp_path, "float32")
+    assert not caplog.messages
+    path.write_text(json.dumps(usual | {"repetition_penalty": 1.05, "suppress_tokens": [3]}))
+    load_target(tmp_path, "float32")
+    assert caplog.messages == [
+        f"{path} asks for repetition_penalty 1.05, suppress_tokens [3]: not applied here, the "
+        "model's own choices are decoded"
+    ]
+
+
+def test_a_token_that_the_model_has_no_row_for_is_refused_by_name(tmp_path: Path) -> None:
+    write_model("llama", tmp_path)
+    backbone, text = load_target(tmp_path, "float32")
+    text.tokenizer.add_tokens(["w99"])
+    text = Text(text.tokenizer)
+    pair = Pair(PairSpec("x", "", "gated", ""), systems(backbone)[0], text, None)
+    assert pair.encode("w1 w2") == (1, 2)
+    text.tokenizer.chat_template += "w99"
+    with pytest.raises(ValueError, match="'w99' as token 48, but the model knows 48 tokens"):
+        pair.encode("w1 w2 ")

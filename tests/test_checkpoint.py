@@ -64,7 +64,7 @@ def test_a_whole_file_is_read(weights: Path) -> None:
         (WHOLE[: HEADER + 4], r"is cut short: tensor a\.weight ends at byte"),
         (
             b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
-            "is a Git-LFS pointer, not the weights: run `git lfs pull`",
+            "is a Git-LFS pointer: run `git lfs pull`",
         ),
         (WHOLE + b"more", "is no safetensors file"),
         (b"\x02" + b"\0" * 7 + b"{", "less than its header"),
@@ -154,6 +154,7 @@ def test_pickled_weights_are_never_read(tmp_path: Path) -> None:
         (b"[1]", "expected an object, got list"),
         (b"\xff\xfe", "is not JSON"),
         (b"[" * 200_000, "nested too deeply"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "is a Git-LFS pointer"),
         (b'{"a": NaN, "b": 1' + b"0" * 5000 + b"}", "is not JSON"),
     ],
 )

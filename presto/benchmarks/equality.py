@@ -15,8 +15,8 @@ from typing import Annotated, get_args
 
 import torch
 import typer
-from transformers import AutoModelForCausalLM
 
+from presto.models.loading import load_causal_lm
 from presto.models.registry import Pair, load, names
 from presto.models.weights import embedded_target
 from presto.records import DecodeConfig, Method
@@ -75,9 +75,7 @@ class Judge:
         if position < 0:
             return Difference(min(len(ours), len(theirs)), -1, -1, float("inf"))
         if self._model is None:
-            self._model = AutoModelForCausalLM.from_pretrained(
-                embedded_target(), dtype=torch.float64
-            ).eval()
+            self._model = load_causal_lm(embedded_target(), torch.float64).eval()
         with torch.inference_mode():
             logits = self._model(torch.tensor([[*prompt_ids, *ours[:position]]])).logits[0, -1]
         gap = abs(float(logits[ours[position]] - logits[theirs[position]]))

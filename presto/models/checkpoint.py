@@ -38,11 +38,21 @@ def read_json(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ValueError(f"no checkpoint at {path.parent}: {path.name} is missing") from None
     except (OSError, ValueError, RecursionError) as error:
+        refuse_pointer(path)
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ValueError(f"{path} is not JSON: {reason}") from None
     if not isinstance(raw, dict):
         raise ValueError(f"{path}: expected an object, got {type(raw).__name__}")
     return raw
+
+
+def refuse_pointer(path: Path) -> None:
+    """Refuse a file that Git LFS has not fetched: a few lines that say where it is."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            raise ValueError(f"{path} is a Git-LFS pointer: run `git lfs pull` in its folder")
 
 
 def read_header(path: Path) -> dict[str, TensorInfo]:
@@ -57,6 +67,7 @@ def read_header(path: Path) -> dict[str, TensorInfo]:
     except FileNotFoundError:
         raise ValueError(f"{path.parent}: {path.name} is missing") from None
     except (SafetensorError, OSError) as error:
+        refuse_pointer(path)
         raise ValueError(f"{path} {_damage(path) or f'is no safetensors file: {error}'}") from None
 
 
@@ -66,13 +77,9 @@ def _damage(path: Path) -> str:
         return "is no file"
     size = path.stat().st_size
     with path.open("rb") as file:
-        start = file.read(len(_POINTER))
-        if start == _POINTER:
-            return "is a Git-LFS pointer, not the weights: run `git lfs pull` in its folder"
-        length = int.from_bytes(start[:8], "little")
+        length = int.from_bytes(file.read(8), "little")
         if size < 8 or length > size - 8:
             return f"is cut short: it has {size:,} bytes, less than its header"
-        file.seek(8)
         header = file.read(length)
     try:
         entries = json.loads(header)

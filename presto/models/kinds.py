@@ -51,7 +51,7 @@ def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
     return checked(model, device, str(folder)), load_text(folder)
 
 
-def _ends(backbone: Backbone, text: Text) -> frozenset[int]:
+def ends_of(backbone: Backbone, text: Text) -> frozenset[int]:
     """The ids at which transformers' ``generate`` ends for this checkpoint (Qwen3 has two), and the
     tokenizer's end of text.
     """
@@ -70,13 +70,13 @@ def _load_nemotron(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> L
 def _load_gated(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> Loaded:
     backbone, text = load_target(target, dtype)
     systems = {"linear": GatedSystem, "quadratic": QuadraticGatedSystem}
-    return systems[spec.mode].load(spec.name, backbone, _ends(backbone, text), drafter), text
+    return systems[spec.mode].load(spec.name, backbone, ends_of(backbone, text), drafter), text
 
 
 def _load_dflash(spec: PairSpec, target: Path, drafter: Path, dtype: str) -> Loaded:
     backbone, text = load_target(target, dtype)
     read = DFlashDrafter.load(drafter)
-    return DFlashSystem(spec.name, backbone, _ends(backbone, text), read), text
+    return DFlashSystem(spec.name, backbone, ends_of(backbone, text), read), text
 
 
 KINDS: dict[str, Kind] = {

@@ -74,6 +74,8 @@ def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
         raise ValueError(
             f"{folder}: transformers cannot load {config.model_type} from it: {sentence(error)}"
         ) from error
+    if report["mismatched_keys"]:  # experts are stacked: one fewer is another shape
+        refuse_missing(folder, gaps(found), config.model_type)
     _check_report(folder, config.model_type, report)
     _tell_unheeded(folder, model.generation_config)
     return model

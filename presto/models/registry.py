@@ -35,8 +35,8 @@ class Pair:
         ids = self.text.encode_chat(prompt, **self.spec.template)
         if ids and max(ids) >= self.system.vocab:
             raise ValueError(
-                f"the tokenizer writes {self.text.label(max(ids))!r} as token {max(ids)}, but the "
-                f"model knows {self.system.vocab} tokens"
+                f"the tokenizer writes {self.text.bytes.symbol(max(ids))!r} as token {max(ids)}, "
+                f"but the model knows {self.system.vocab} tokens"
             )
         return ids
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from jinja2 import TemplateError
 
-from presto.models.checkpoint import sentence
+from presto.models.checkpoint import refuse_pointer, sentence
 from presto.models.token_bytes import TokenBytes, as_piece
 from presto.records import Piece
 
@@ -21,6 +21,7 @@ _CONTENT = (
 _TEMPLATE_ERRORS = (TemplateError, TypeError, ValueError, LookupError, AttributeError)
 Parts = list[dict[str, str]]
 Form = Callable[[str], str | Parts]
+_FILES = ("tokenizer.json", "tokenizer.model", "tokenizer_config.json", "vocab.json", "merges.txt")
 _LONGEST = 8  # tokens that may share one character: its bytes are four at most
 
 
@@ -195,6 +196,8 @@ def load_text(folder: Path) -> Text:
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.set_verbosity_error()
+    for name in _FILES:
+        refuse_pointer(folder / name)
     try:
         tokenizer = AutoTokenizer.from_pretrained(
             folder, trust_remote_code=False, local_files_only=True

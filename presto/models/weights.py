@@ -172,6 +172,7 @@ def _convert(gguf: Path, ready: Path) -> None:
 
     transformers_logging.set_verbosity_error()
     source: dict[str, Any] = {"pretrained_model_name_or_path": gguf.parent, "gguf_file": gguf.name}
+    source["trust_remote_code"] = False
     model = AutoModelForCausalLM.from_pretrained(
         **source, quantization_config=GgufConfig(dequantize=True), dtype=torch.float32
     )

@@ -69,6 +69,7 @@ def systems(backbone: Backbone) -> list[System]:
     torch.manual_seed(5)
     layers = backbone.decoder.named_modules()
     names = {name.rsplit(".", 1)[-1] for name, part in layers if isinstance(part, torch.nn.Linear)}
+    names.discard("kv_b_proj")  # of latent attention: it reads the cache, not the rows of a pass
     adapter = LowRankAdapter(backbone.model, rank=2, alpha=2.0, targets=tuple(names))
     for parameter in adapter.up.values():
         torch.nn.init.normal_(parameter, std=0.3)
