@@ -79,7 +79,9 @@ class Registry(Mapping[str, R], Generic[R]):
         records = self._all()
         if not isinstance(name, str) or name not in records:
             known = ", ".join(records)
-            raise ValueError(f"{self.kind}: {name!r} is not installed here, there are {known}")
+            raise ValueError(
+                f"{self.kind}: {str(name)[:40]!r} is not installed here, there are {known}"
+            )
         return records[name]
 
     def _all(self) -> dict[str, R]:
@@ -129,7 +131,7 @@ def checked(record: Record, values: Mapping[str, float]) -> dict[str, float]:
     for name, value in values.items():
         if name not in known:
             there = ", ".join(known) or "none"
-            raise ValueError(f"{record.name} has no setting {name!r}: there are {there}")
+            raise ValueError(f"{record.name} has no setting {str(name)[:40]!r}: there are {there}")
         low, high, _ = known[name].range
         if not (math.isfinite(value) and low <= value <= high):
             raise ValueError(

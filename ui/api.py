@@ -9,7 +9,7 @@ from typing import Any
 import gradio as gr
 
 from presto.models.catalogue import names
-from presto.records import Trace, load_recording, to_json
+from presto.records import Trace, load_recording, quoted, to_json
 from presto.runs.events import RunEvent, collected
 from presto.runs.requests import check_method, make_config
 from ui.error_messages import reason
@@ -23,8 +23,7 @@ def _lane(lane: object) -> Lane:
     settings = (lane.get("settings") or {}) if isinstance(lane, dict) else None
     if not isinstance(lane, dict) or not isinstance(settings, dict):
         raise ValueError(
-            'a lane must look like {"method": "presto", "settings": {}}, '
-            f"got {str(lane)[:60]!r}"
+            f'a lane must look like {{"method": "presto", "settings": {{}}}}, got {quoted(lane)}'
         )
     return Lane(check_method(lane.get("method")), make_config(**settings))
 
@@ -91,9 +90,9 @@ def recorded_runs(folder: Path) -> Any:
         titles = recordings_in(folder)
         if not run:
             return list(titles)
-        if run not in titles:
+        if not isinstance(run, str) or run not in titles:
             raise gr.Error(
-                f"No recorded run is called {run[:60]!r}; there are: {', '.join(titles)}",
+                f"No recorded run is called {quoted(run)}; there are: {', '.join(titles)}",
                 print_exception=False,
             )
         return json.loads(to_json(load_recording(titles[run])))

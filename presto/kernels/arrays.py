@@ -4,6 +4,7 @@ import io
 import math
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -15,7 +16,7 @@ FREE, RATIO = 8 << 20, 20
 _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, struct.error, NotImplementedError, RuntimeError),
     *(ValueError, TypeError, SyntaxError, MemoryError, OverflowError, LookupError, OSError),
-    tokenize.TokenError,
+    *(tokenize.TokenError, Warning),
 )
 
 
@@ -48,7 +49,9 @@ def _array(data: bytes) -> np.ndarray:
     read = np.lib.format.read_array_header_1_0
     if version == (2, 0):
         read = np.lib.format.read_array_header_2_0
-    shape, by_column, dtype = read(file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of a header that only an old Python would have written
+        shape, by_column, dtype = read(file)
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         raise ValueError(f"expected numbers, got an array of {dtype}")
     count = math.prod(shape)

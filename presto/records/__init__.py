@@ -4,7 +4,7 @@ model.
 
 from presto.records.bounds import MAX_PROMPT_CHARACTERS, Piece
 from presto.records.config import STRICT, DecodeConfig, Setting, changed, settings
-from presto.records.explain import explain, shown
+from presto.records.explain import explain, quoted, shown
 from presto.records.files import (
     MAX_TRACE_BYTES,
     load_recording,
@@ -56,6 +56,7 @@ __all__ = [
     "load_recording",
     "load_trace",
     "plain",
+    "quoted",
     "recording_from_json",
     "save",
     "settings",

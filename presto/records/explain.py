@@ -4,10 +4,17 @@ import reprlib
 
 from pydantic import ValidationError
 
+_REPR = reprlib.Repr()
+_REPR.maxstring = _REPR.maxlong = _REPR.maxother = 60
 
-def shown(value: object, limit: int = 60) -> str:
-    """Foreign text or another value as one line of at most ``limit`` characters."""
-    text = value if isinstance(value, str) else reprlib.repr(value)
+
+def quoted(value: object) -> str:
+    """A foreign value as Python writes it, one line of at most 60 characters."""
+    return shown(_REPR.repr(value))
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """Foreign text as one line of at most ``limit`` characters."""
     line = "".join(char if char.isprintable() else " " for char in text[: 4 * limit])
     line = " ".join(line.split())
     cut = len(line) > limit or len(text) > 4 * limit
@@ -21,5 +28,4 @@ def explain(error: ValidationError) -> str:
     message = shown(first["msg"].removeprefix("Value error, "), 200)
     value = first["input"]
     plain = isinstance(value, (str, int, float, bool, list, tuple, dict, type(None)))
-    got = shown(reprlib.repr(value)) if plain else type(value).__name__
-    return f"{place}: {message} (got {got})"
+    return f"{place}: {message}" + (f" (got {quoted(value)})" if plain else "")

@@ -98,9 +98,9 @@ def _parts(source: str) -> tuple[Path, int, int | None]:
         whole = Path(source).is_file()
         path = Path(source if whole else match["path"])
         if path.is_dir():
-            raise ValueError(f"{path} is a folder: name one of its files")
+            raise ValueError(f"{shown(str(path), 200)} is a folder: name one of its files")
         if not path.is_file():
-            raise ValueError(f"no such prompt file: {path}")
+            raise ValueError(f"no such prompt file: {shown(str(path), 200)}")
     except OSError as error:
         raise ValueError(f"no such prompt file: {shown(source)} ({error.strerror})") from None
     if whole or not match["last"]:

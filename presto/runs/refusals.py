@@ -28,5 +28,5 @@ def in_one_sentence() -> Iterator[None]:
         sentence = f"{error.strerror or error}: {error.filename or ''}"
     else:
         return
-    print(f"presto: {sentence}", file=sys.stderr)
+    print("presto:", " ".join(sentence.split()), file=sys.stderr)
     sys.exit(code)

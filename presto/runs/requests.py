@@ -6,7 +6,15 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from presto.build import check_installed
-from presto.records import MAX_PROMPT_CHARACTERS, DecodeConfig, Method, changed, explain
+from presto.records import (
+    MAX_PROMPT_CHARACTERS,
+    DecodeConfig,
+    Method,
+    changed,
+    explain,
+    quoted,
+    shown,
+)
 from presto.registry import Record
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -46,7 +54,7 @@ def check_method(method: object) -> Method:
     for known in get_args(Method):
         if method == known:
             return known  # type: ignore[no-any-return]
-    raise ValueError(f"unknown method {method!r}: known methods are {', '.join(METHODS)}")
+    raise ValueError(f"unknown method {quoted(method)}: known methods are {', '.join(METHODS)}")
 
 
 def make_config(**values: Any) -> DecodeConfig:
@@ -73,11 +81,11 @@ def own_settings(given: Sequence[str], scorer: str, search: str) -> dict[str, di
         name, _, value = text.partition("=")
         known = [f for f, r in records.items() if name in {own.name for own in r.settings}]
         if not known:
-            raise ValueError(f"{text}: neither {scorer} nor {search} has a setting {name!r}")
+            raise ValueError(f"{shown(text)}: neither {scorer} nor {search} has such a setting")
         try:
             found[known[0]][name] = float(value)
         except ValueError:
-            raise ValueError(f"{text}: expected NAME=NUMBER, got {value!r}") from None
+            raise ValueError(f"{shown(text)}: expected NAME=NUMBER") from None
     return found
 
 

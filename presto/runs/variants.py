@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from presto import scorers, searches
-from presto.records import DecodeConfig, Method, changed
+from presto.records import DecodeConfig, Method, changed, quoted
 from presto.runs.requests import METHODS
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -56,7 +56,7 @@ def find_variant(name: object) -> Variant:
     """The variant called ``name``; ``ValueError`` lists those there are."""
     known = variants()
     if not isinstance(name, str) or name not in known:
-        raise ValueError(f"unknown method {name!r}: there are {', '.join(known)}")
+        raise ValueError(f"unknown method {quoted(name)}: there are {', '.join(known)}")
     return known[name]
 
 

@@ -54,21 +54,18 @@ def load_shards(folder: Path) -> list[Document]:
 def _load_shard(path: Path) -> list[Document]:
     try:
         arrays = read_arrays(path)
-        lengths, starts = (arrays[name].astype(np.int64) for name in ("lengths", "answer_starts"))
+        lengths, starts = (
+            arrays["lengths"].astype(np.int64),
+            arrays["answer_starts"].astype(np.int64),
+        )
         tokens, labels = arrays["tokens"], (arrays["label_ids"], arrays["label_logprobs"])
-        answers = lengths - starts
-        sizes = {len(label) for label in labels}
-        if (
-            min(starts.min(initial=0), answers.min(initial=0)) < 0
-            or lengths.sum() != len(tokens)
-            or sizes != {answers.sum()}
-            or {label.shape[1:] for label in labels} != {(LABEL_WIDTH,)}
-        ):
+        if not _agree(lengths, starts, tokens, labels):
             raise ValueError("its sizes do not agree")
     except KeyError as error:
         raise ValueError(f"damaged shard {path}: it lacks {error}; delete it") from None
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise ValueError(f"damaged shard {path}: {error}; delete it") from None
+    answers = lengths - starts
     ends, label_ends = np.cumsum(lengths), np.cumsum(answers)
     return [
         Document(
@@ -80,6 +77,19 @@ def _load_shard(path: Path) -> list[Document]:
             ends, lengths, starts, label_ends, answers, strict=True
         )
     ]
+
+
+def _agree(
+    lengths: np.ndarray, starts: np.ndarray, tokens: np.ndarray, labels: tuple[np.ndarray, ...]
+) -> bool:
+    """Whether the arrays of a shard describe the same documents."""
+    if {lengths.shape, starts.shape} != {(lengths.size,)} or tokens.shape != (lengths.sum(),):
+        return False
+    if tokens.dtype.kind not in "ui" or min(starts.min(initial=0), tokens.min(initial=0)) < 0:
+        return False
+    answers = lengths - starts
+    shapes = {label.shape for label in labels}
+    return bool(answers.min(initial=0) >= 0) and shapes == {(answers.sum(), LABEL_WIDTH)}
 
 
 def write_shards(
