@@ -78,7 +78,7 @@ def test_the_speedups_points_come_one_by_one_and_make_its_figure() -> None:
     assert value["points"] == [dump(point) for point in info.points]
     base, drawn = json.loads(value["speedup"]), _get_speedup_plot(info, 0)
     for trace, whole in zip(base["data"], drawn.data, strict=True):
-        assert [json.loads(point)[trace["meta"]] for point in value["points"]] == whole["y"]
+        assert [json.loads(point)[trace["meta"]["y"]] for point in value["points"]] == whole["y"]
     assert base["layout"] == json.loads(dump(drawn.layout))
 
 

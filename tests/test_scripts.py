@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from presto.records import Recording
 from tests.support import synthetic
 from tests.support.node import evaluate, run_node
+from ui.explore_payload import value_of
 from ui.files import LARGEST
 from ui.player import PLAYER, early_scripts
 from viz.formula import decimal, formula
-from viz.nodes import node_rows
-from viz.payload import Show
 from viz.text import label, plotly_text
 from viz.theme import SYMBOLS
 from viz.tree import LINES
+from viz.view import view_of
 
 TESTS = sorted((Path(__file__).parent / "js").glob("*.test.mjs"))
 SCRIPTS = sorted(PLAYER.rglob("*.js"))
@@ -90,9 +91,8 @@ def test_the_preview_knows_every_mark_and_dash_of_the_tree() -> None:
 @pytest.fixture(scope="module")
 def value() -> dict[str, Any]:
     """A whole run with hostile tokens, as the page receives it."""
-    show = Show("recorded", "title")
-    show.take(synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12))
-    return show.value()
+    trace = synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12)
+    return value_of(Recording("title", "", (trace,)), "recorded")
 
 
 READ = """(() => {
@@ -107,7 +107,7 @@ def test_rows_arrive_with_the_texts_that_python_wrote(value: dict[str, Any]) -> 
     trace = synthetic.trace(rounds=3, pieces=synthetic.HOSTILE, budget=30, width=12)
     for index, read in enumerate(evaluate("run.js", READ, value)):
         assert read["placed"]
-        for row, node in zip(read["rows"], node_rows(trace, index), strict=True):
+        for row, node in zip(read["rows"], view_of(trace, index).nodes, strict=True):
             assert (row["node"], row["full"], row["status"]) == (node.node, node.full, node.status)
             assert row["labels"][0] == node.label == label(trace.pieces[node.token])
             for name in ("log_q", "log_rho", "blind", "aligned"):
@@ -129,7 +129,7 @@ def test_a_pinned_node_has_the_formula_that_python_writes(value: dict[str, Any])
     lines, node = list[str](), len(trace.rounds[0].tree.tokens) - 1
     here = node
     while here > 0:
-        lines.insert(0, rows[here]["line"])
+        lines.insert(0, rows[here]["formula"])
         here = rows[here]["parent"]
     total = evaluate(
         "format.js", "logic.fill(...data)", [json.loads(value["head"])["sum"], rows[node]]

@@ -158,7 +158,7 @@ def test_no_replacement_character_and_no_empty_unit(seed: int) -> None:
 def test_the_forms_of_a_label_get_shorter_from_the_whole_one_on(text: str) -> None:
     forms = labels(text)
     assert forms[0] == label(text)
-    assert forms[1:] == [label(text, n) for n in LABEL_LIMITS[1:] if n < len(visible(text))]
+    assert list(forms[1:]) == [label(text, n) for n in LABEL_LIMITS[1:] if n < len(visible(text))]
     assert [len(form) for form in forms] == sorted({len(form) for form in forms}, reverse=True)
 
 

@@ -11,7 +11,7 @@ from ui.error_messages import sentence
 from ui.explore_payload import value_of
 from ui.run_ticket import RunTicket
 
-LARGEST = 16 << 20  # bytes of JSON, as in assets/player/share.js
+LARGEST = 16 << 20  # bytes of JSON, as in assets/player/logic/files.js
 LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this page opens."
 # Of a run that is opened all rounds are drawn before the first is shown: 12 ms each, and 0.35 ms a
 # node. The longest run of the page itself has so many tokens.

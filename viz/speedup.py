@@ -129,13 +129,15 @@ def _get_speedup_info(trace: Trace, linear: Trace | None, ar: Trace | None = Non
 def _line(
     info: SpeedupInfo, ratio: str, name: str, line: dict[str, Any], hover: str
 ) -> dict[str, Any]:
-    """One ratio by round. ``meta`` is its place in a point, for a page that adds points itself."""
-    column = SpeedupPoint._fields.index(ratio)
+    """One ratio by round. ``meta`` says for a page that adds points itself where in a point what
+    stands.
+    """
+    column, rate = map(SpeedupPoint._fields.index, (ratio, "tokens_per_pass"))
     return scatter(
         x=list(range(1, len(info.points) + 1)),
         y=[point[column] for point in info.points],
         customdata=[point.tokens_per_pass for point in info.points],
-        meta=column,
+        meta={"y": column, "customdata": rate},
         mode="lines+markers" if info.rounds < 3 else "lines",
         line=line,
         name=name,

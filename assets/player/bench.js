@@ -1,21 +1,27 @@
-// The figures of a benchmark result: value = { badge, where, message, figures: { name: json },
-// dark }, see ui/bench.py.
+// The figures of a benchmark result: value = { badge, where, message, charts, dark }, a chart = {
+// name, title, lead, label, figure: json }, see ui/bench.py.
 
 import { draw, themed } from "./charts.js";
 import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
-import { showState } from "./dom.js";
+import { make, showState } from "./dom.js";
 
-const LABELS = {
-  tau: "Acceptance length per method and data set, with 95 % intervals.",
-  speed: "Speed against plain decoding and against linear drafting, with 95 % intervals.",
-  histogram: "Histogram of tokens committed per round, by method.",
-  overhead: "Share of the round's time spent on scores, search and mask, by method.",
-};
+/** The panel of a chart, and the box that its figure is drawn in. */
+function makePanel({ name, title, lead }) {
+  const panel = make("section", undefined, "panel");
+  const heading = make("h3", `${title} `);
+  const box = make("div", undefined, "chart");
+  box.dataset.part = name;
+  box.setAttribute("role", "figure");
+  heading.append(make("small", lead));
+  panel.append(heading, box);
+  return { panel, box };
+}
 
 class Bench {
   constructor({ element, props, watch }) {
     Object.assign(this, partsIn(element));
     this.value = null;
+    this.boxes = new Map(); // by the chart's name
     onPageChange(this.root, () => this.show());
     follow({ props, watch }, (value) => {
       this.value = value;
@@ -23,14 +29,24 @@ class Bench {
     });
   }
 
+  /** Where `chart` is drawn; the panel is made when the chart first comes. */
+  boxOf(chart) {
+    if (!this.boxes.has(chart.name)) {
+      const { panel, box } = makePanel(chart);
+      this.part.charts.append(panel);
+      this.boxes.set(chart.name, box);
+    }
+    return this.boxes.get(chart.name);
+  }
+
   show() {
     const { root, part, value } = this;
-    if (!value?.figures || !root.clientWidth) return; // the tab is not open
+    if (!value?.charts || !root.clientWidth) return; // the tab is not open
     showState(part, value);
     part.where.textContent = value.where;
-    root.classList.toggle("empty", !Object.keys(value.figures).length);
-    for (const [name, json] of Object.entries(value.figures))
-      draw(part[name], themed(JSON.parse(json), value.dark), LABELS[name]);
+    root.classList.toggle("empty", !value.charts.length);
+    for (const chart of value.charts)
+      draw(this.boxOf(chart), themed(JSON.parse(chart.figure), value.dark), chart.label);
   }
 }
 

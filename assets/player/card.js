@@ -8,7 +8,7 @@ import { fill } from "./logic/format.js";
 function formula(rows, sum) {
   const box = make("details", undefined, "formula");
   box.append(make("summary", "The score, with these numbers"));
-  for (const { line } of rows) if (line) box.append(make("p", line));
+  for (const { formula: text } of rows) if (text) box.append(make("p", text));
   box.append(make("p", fill(sum, rows.at(-1))));
   return box;
 }

@@ -1,22 +1,29 @@
 // Lanes side by side, locked by position in the text: every lane shows the round that emitted the
-// chosen token. value = { key, head, lanes: [json, …], clock }, see viz/lanes.py.
+// chosen token. value = { key, head, lanes, clock }, see ui/compare_payload.py.
 
 import { draw, themed } from "./charts.js";
 import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
 import { make, makeFact, scrollToCurrent, showState } from "./dom.js";
 import { RunGuard } from "./logic/guard.js";
-import { committedIn, disagreement, lastPosition, roundAt } from "./logic/lanes.js";
+import {
+  committedIn,
+  disagreement,
+  lastPosition,
+  readLane,
+  roundAt,
+  withLanes,
+} from "./logic/lanes.js";
 import { makeChip } from "./text.js";
 
 const FACTS = ["scorer", "τ", "tokens/s", "over the first lane", "text"];
 const CLOCK_LABEL = "Tokens committed over seconds, one line per lane.";
 
 /** The text of a lane up to and with round `current`, that round marked. */
-function laneText({ rounds }, current) {
+function laneText({ units }, current) {
   const box = make("div", undefined, "text");
   box.dir = "auto";
-  for (const [i, units] of rounds.slice(0, current + 1).entries())
-    box.append(...units.map(([text, kind]) => makeChip(text, kind, i, current)));
+  for (const [i, chips] of units.slice(0, current + 1).entries())
+    box.append(...chips.map(([text, kind]) => makeChip(text, kind, i, current)));
   return box;
 }
 
@@ -33,7 +40,7 @@ function alternativesOf(alternatives) {
 
 /** One lane's panel at output token `position`. */
 function lanePanel(lane, position) {
-  const { name, ends, cells, rivals: alternatives } = lane;
+  const { name, ends, cells, alternatives } = lane;
   const current = roundAt(ends, position);
   const panel = make("section", undefined, "panel lane");
   panel.setAttribute("aria-label", name);
@@ -53,6 +60,7 @@ class Compare {
     const { root, part } = partsIn(element);
     this.part = part;
     this.position = 1; // output token that all lanes are locked to
+    this.lanes = [];
     this.guard = new RunGuard();
     root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-do]");
@@ -69,10 +77,10 @@ class Compare {
     const head = JSON.parse(value.head);
     const message = this.guard.admit(value.key, head.badge);
     if (message === "late") return;
-    if (message === "other") this.position = 1;
+    if (message === "other") Object.assign(this, { position: 1, lanes: [] });
     this.head = head;
-    this.lanes = value.lanes.map((lane) => JSON.parse(lane));
-    this.clock = JSON.parse(value.clock);
+    this.lanes = value.lanes.map((lane, i) => readLane(lane, this.lanes[i]));
+    this.clock = withLanes(JSON.parse(value.clock), this.lanes);
     showState(this.part, head);
     if (head.state === "running") this.position = this.last;
     this.show();

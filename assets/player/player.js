@@ -1,5 +1,5 @@
-// The player: steps through a run's rounds in the page. Python sends the figures (viz/payload.py),
-// the scripts only show them.
+// The player: steps through a run's rounds in the page. Python sends the figures, the scripts
+// only show them (ui/explore_payload.py).
 
 import { loadPlotly } from "./charts.js";
 import { follow, onPageChange, partsIn } from "./component.js";

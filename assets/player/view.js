@@ -26,7 +26,7 @@ export class View {
     this.part = part;
     this.on = on;
     this.tree = new TreeView(part, on.pin);
-    this.scores = new ScoresPanel(root, part, on);
+    this.scores = new ScoresPanel(part, on);
     this.speedup = new SpeedupChart(part.speedup, on.go);
     this.round = null; // on screen
     this.path = []; // its pinned nodes, from the root down
@@ -52,9 +52,10 @@ export class View {
     const { part } = this;
     this.root.classList.toggle("loading", head.state === "loading");
     showState(part, head);
+    this.scores.offer(head.charts);
     showNumbers(part.numbers, head.numbers ?? []);
     showStages(part.stages, head.stages ?? []);
-    part.comparison.textContent = head.honest ?? "";
+    part.comparison.textContent = head.speed ?? "";
     part.place.textContent = [head.method, head.settings, head.place, head.ending]
       .filter(Boolean)
       .join(" · ");
@@ -113,7 +114,7 @@ export class View {
       this.tree.draw();
       await painted();
       if (isPast()) return;
-      this.scores.draw(round, run.head.dark);
+      this.scores.draw(round, run.head);
       this.showSpeedup(run, index);
     }
     await new Promise((resolve) => setTimeout(resolve, TABLE_DELAY));

@@ -13,7 +13,7 @@ from presto.records import Trace
 from presto.records.tree import verdicts
 from tests.support import synthetic
 from tests.support.browser import first_tree, rest
-from viz.nodes import round_sentence
+from viz.view import round_sentence, view_of
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
@@ -53,7 +53,7 @@ def click_node(page: Page, node: int) -> None:
 def test_a_recorded_tree_is_on_screen_with_its_badge_and_numbers(visit: Visit) -> None:
     page = visit()
     expect(page.locator('[data-part="badge"]')).to_have_text("recorded")
-    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(USUAL, 0))
+    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(view_of(USUAL, 0)))
     numbers = page.locator('[data-part="numbers"]')
     for name in ("τ", "tokens/s", "vs linear", "vs autoregressive", "overhead"):
         expect(numbers.get_by_text(name, exact=True)).to_be_visible()
@@ -82,7 +82,7 @@ def test_buttons_keys_and_slider_step(visit: Visit) -> None:
     assert where(page) == "round 1 / 6"
     page.locator('[data-part="slider"]').fill("4")
     assert where(page) == "round 4 / 6"
-    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(USUAL, 3))
+    expect(page.locator('[data-part="sentence"]')).to_have_text(round_sentence(view_of(USUAL, 3)))
     expect(page.locator('[data-part="live"]')).to_contain_text("Round 4.")
 
 
@@ -348,7 +348,7 @@ def test_held_down_the_arrow_key_leaves_the_last_round_drawn(visit: Visit) -> No
     rest(page)
     expect(page.locator("#player caption")).to_have_text("Nodes of round 5")
     label = page.locator('[data-part="tree"]').get_attribute("aria-label")
-    assert label == f"Draft tree of round 5. {round_sentence(USUAL, 4)}"
+    assert label == f"Draft tree of round 5. {round_sentence(view_of(USUAL, 4))}"
     ids = page.evaluate(
         """() => {
             const { data } = document.querySelector('[data-part="tree"]');

@@ -7,6 +7,7 @@ import {
   sizeByRank,
   sizesByRank,
   turnUpright,
+  withPoints,
 } from "../../assets/player/logic/figures.js";
 import { forAll } from "./random.mjs";
 import { byId, randomRows } from "./trees.mjs";
@@ -147,4 +148,25 @@ test("a trace is sized only when all its nodes have a rank", () => {
 test("an empty figure says why", () => {
   const { data, layout } = emptyFigure("nothing here");
   assert.deepEqual([data, layout.annotations[0].text], [[], "nothing here"]);
+});
+
+test("points fill the properties that a trace names, by number from 1", () => {
+  const figure = {
+    data: [
+      { name: "a", meta: { y: 0, customdata: 2 } },
+      { name: "b", meta: { y: 1 } },
+    ],
+    layout: { shapes: [] },
+  };
+  const before = structuredClone(figure);
+  const { data, layout } = withPoints(figure, [
+    [1, null, 3],
+    [4, 5, 6],
+  ]);
+  assert.deepEqual(data, [
+    { name: "a", y: [1, 4], customdata: [3, 6], x: [1, 2] },
+    { name: "b", y: [null, 5], x: [1, 2] },
+  ]);
+  assert.deepEqual(layout, figure.layout);
+  assert.deepEqual(figure, before);
 });

@@ -4,7 +4,9 @@ import {
   committedIn,
   disagreement,
   lastPosition,
+  readLane,
   roundAt,
+  withLanes,
 } from "../../assets/player/logic/lanes.js";
 import { forAll } from "./random.mjs";
 
@@ -47,4 +49,58 @@ test("going later from the first token visits all disagreements, going earlier a
     assert.deepEqual(walk(1, 1), differences);
     assert.deepEqual(walk(99, -1), differences.toReversed());
   });
+});
+
+const laneOf = (rounds) => ({
+  head: JSON.stringify({ name: "linear", cells: { τ: "2.00" } }),
+  rounds: rounds.map(([end, seconds]) => JSON.stringify({ units: [["x"]], end, seconds })),
+  alternatives: "[]",
+});
+
+test("a lane that grows is read on from where it was", () => {
+  const first = readLane(laneOf([[2, 0.5]]));
+  assert.deepEqual([first.name, first.ends, first.seconds], ["linear", [2], [0.5]]);
+  const whole = laneOf([
+    [2, 0.5],
+    [3, 0.75],
+  ]);
+  whole.rounds[0] = "not parsed again";
+  const lane = readLane(whole, first);
+  assert.deepEqual(
+    [lane.ends, lane.seconds],
+    [
+      [2, 3],
+      [0.5, 0.75],
+    ],
+  );
+  assert.deepEqual(lane.units, [[["x"]], [["x"]]]);
+  assert.deepEqual([lane.cells, lane.alternatives], [{ τ: "2.00" }, []]);
+});
+
+test("every lane's line and flag on the clock are its own", () => {
+  const figure = {
+    data: [{ name: "a" }, { name: "b" }],
+    layout: { xaxis: 1, annotations: [{ text: "a" }, { text: "b" }] },
+  };
+  const lanes = [
+    { ends: [2, 5], seconds: [0.5, 1] },
+    { ends: [], seconds: [] },
+  ];
+  const { data, layout } = withLanes(figure, lanes);
+  assert.deepEqual(data, [
+    { name: "a", x: [0, 0.5, 1], y: [0, 2, 5] },
+    { name: "b", x: [0], y: [0] },
+  ]);
+  assert.deepEqual(layout, {
+    xaxis: 1,
+    annotations: [
+      { text: "a", x: 1, y: 5 },
+      { text: "b", x: 0, y: 0 },
+    ],
+  });
+});
+
+test("without lanes the clock keeps its sentence", () => {
+  const figure = { data: [], layout: { annotations: [{ text: "none", x: 0.5, y: 0.5 }] } };
+  assert.deepEqual(withLanes(figure, []), figure);
 });

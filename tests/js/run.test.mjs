@@ -13,7 +13,7 @@ const roundJson = (i) =>
       [0, -1, "root"],
       [1, 0, "accepted"],
     ],
-    remarks: { stopping: "why" },
+    charts: { stopping: { figure: { data: [] }, remark: "why" } },
     tree: { data: [{ ids: ["0", "1"], x: [0, 1], y: [0, 5] }] },
   });
 
@@ -22,7 +22,7 @@ function message(key, count, more = {}) {
   const { badge = "live", state = "running", ...rest } = more;
   const head = JSON.stringify({ badge, state, rounds: count, columns: COLUMNS });
   const rounds = Array.from({ length: count }, (_, i) => roundJson(i));
-  return { key, head, rounds, rivals: [], speedup: "", record: "", ...rest };
+  return { key, head, rounds, replays: [], speedup: "", points: [], record: "", ...rest };
 }
 
 test("a growing run has news, another run replaces it", () => {
@@ -85,13 +85,16 @@ test("a round's rows are objects, with the place where each node is drawn", () =
 test("what other scorers would have done joins a round when it is known", () => {
   const run = new Run();
   run.take(message("a", 1));
-  assert.equal(run.round(0).alternatives, undefined);
-  const found = { rivals: { data: [7] }, remark: "all alike", only: [1], missing: [["x", 2]] };
-  run.take(message("a", 1, { rivals: [JSON.stringify(found)] }));
-  const { alternatives, remarks, only, missing } = run.round(0);
-  assert.deepEqual(alternatives, { data: [7] });
-  assert.deepEqual(remarks, { stopping: "why", alternatives: "all alike" });
+  const { stopping } = run.round(0).charts;
+  assert.deepEqual(Object.keys(run.round(0).charts), ["stopping"]);
+  const alternatives = { figure: { data: [7] }, remark: "all alike" };
+  const replay = (only) => JSON.stringify({ charts: { alternatives }, only, missing: [["x", 2]] });
+  run.take(message("a", 1, { replays: [replay([1])] }));
+  const { charts, only, missing } = run.round(0);
+  assert.deepEqual(charts, { stopping, alternatives });
   assert.deepEqual([only, missing], [[1], [["x", 2]]]);
+  run.take(message("a", 1, { replays: [replay([9])] }));
+  assert.deepEqual(run.round(0).only, [1]); // a replay is parsed once
 });
 
 test("the record of a run is kept, and not taken for another's", () => {
@@ -103,12 +106,32 @@ test("the record of a run is kept, and not taken for another's", () => {
   assert.equal(run.record, "");
 });
 
-test("the speed-up is the newest one's", () => {
+const speedup = (title) => {
+  const data = [{ name: "time", meta: { y: 1 } }];
+  return JSON.stringify({ data, layout: { title } });
+};
+
+test("the speed-up grows by the points that come, and is another figure only then", () => {
   const run = new Run();
-  run.take(message("a", 1, { speedup: '{"data":[1]}' }));
-  assert.deepEqual(run.speedup, { data: [1] });
+  run.take(message("a", 1, { speedup: speedup("waiting") }));
+  const waiting = run.speedup;
+  assert.deepEqual(waiting.data, [{ name: "time", x: [], y: [] }]);
+  run.take(message("a", 2, { speedup: speedup("waiting") }));
+  assert.equal(run.speedup, waiting);
+  run.take(message("a", 2, { speedup: speedup("ratios"), points: ["[0,5]", "[0,null]"] }));
+  const { data, layout } = run.speedup;
+  assert.deepEqual([data, layout.title], [[{ name: "time", x: [1, 2], y: [5, null] }], "ratios"]);
+  run.take(message("a", 2, { speedup: speedup("ratios"), points: ["[0,5]", "[0,null]", "[0,3]"] }));
+  assert.deepEqual(run.speedup.data[0].y, [5, null, 3]);
+});
+
+test("another run has no speed-up of the one before", () => {
+  const run = new Run();
+  run.take(message("a", 1, { speedup: speedup("ratios"), points: ["[0,5]"] }));
   run.take(message("b", 1));
   assert.equal(run.speedup, null);
+  run.take(message("b", 1, { speedup: speedup("ratios"), points: ["[0,7]"] }));
+  assert.deepEqual(run.speedup.data[0].y, [7]);
 });
 
 test("a recorded run may be chosen again, a live one that was replaced does not come back", () => {

@@ -75,6 +75,20 @@ export function sizeByRank(figure, byId, score) {
   }
 }
 
+/**
+ * A copy of `figure` with `points`, which came one by one: point `i` stands at x = i + 1, and the
+ * `meta` of a trace names the column of a point for each of its other properties.
+ */
+export function withPoints({ data, layout }, points) {
+  const x = points.map((_, i) => i + 1);
+  const filled = ({ meta, ...trace }) => {
+    for (const [name, column] of Object.entries(meta))
+      trace[name] = points.map((point) => point[column]);
+    return { ...trace, x };
+  };
+  return { data: data.map(filled), layout };
+}
+
 /** An empty figure with a sentence. */
 export function emptyFigure(text) {
   const hidden = { visible: false };

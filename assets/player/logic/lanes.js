@@ -22,3 +22,33 @@ export function disagreement(differences, position, step) {
     ? positions.find((other) => other > position)
     : positions.findLast((other) => other < position);
 }
+
+/**
+ * A lane as Python sends it, { head: json, rounds: [json, …], alternatives: json }; `known` is what
+ * was read of it before, whose rounds are not parsed again.
+ */
+export function readLane({ head, rounds, alternatives }, known) {
+  const read = { units: [], ends: [], seconds: [], ...known };
+  for (const json of rounds.slice(read.ends.length)) {
+    const { units, end, seconds } = JSON.parse(json);
+    read.units.push(units);
+    read.ends.push(end);
+    read.seconds.push(seconds);
+  }
+  return { ...read, ...JSON.parse(head), alternatives: JSON.parse(alternatives) };
+}
+
+/**
+ * A copy of the clock's `figure` with the points of `lanes`, each with its flag at its last one:
+ * trace and annotation `i` are those of lane `i`.
+ */
+export function withLanes({ data, layout }, lanes) {
+  if (!lanes.length) return { data, layout };
+  const curves = lanes.map(({ ends, seconds }) => ({ x: [0, ...seconds], y: [0, ...ends] }));
+  const flagAt = ({ x, y }) => ({ x: x.at(-1), y: y.at(-1) });
+  const annotations = layout.annotations.map((flag, i) => ({ ...flag, ...flagAt(curves[i]) }));
+  return {
+    data: data.map((trace, i) => ({ ...trace, ...curves[i] })),
+    layout: { ...layout, annotations },
+  };
+}

@@ -1,8 +1,9 @@
-// The run on screen, as Python sends it: value = { key, head, rounds: [json, …], rivals: [json, …],
-// speedup, record }, see viz/payload.py. A run that grows, or of which the page itself carries the
-// beginning only, keeps its key. A round is parsed when it is asked for.
+// The run on screen, as Python sends it: value = { key, head, rounds: [json, …],
+// replays: [json, …], speedup, points: [json, …], record }, see ui/explore_payload.py. A run that
+// grows, or of which the page itself carries the beginning only, keeps its key. A round is parsed
+// when it is asked for.
 
-import { positionsOf } from "./figures.js";
+import { positionsOf, withPoints } from "./figures.js";
 import { RunGuard } from "./guard.js";
 
 function parseRound(json, columns) {
@@ -15,20 +16,22 @@ function parseRound(json, columns) {
   return round;
 }
 
-/** Add to `round` what other scorers would have had accepted at its state. */
-function addAlternatives(round, json) {
-  const { rivals: alternatives, remark, only, missing } = JSON.parse(json);
-  Object.assign(round, { alternatives, only, missing });
-  round.remarks.alternatives = remark;
+/** Add to `round` what is known when the run is over: a replay of its state by other scorers. */
+function addReplay(round, json) {
+  const { charts, only, missing } = JSON.parse(json);
+  Object.assign(round.charts, charts);
+  Object.assign(round, { only, missing, isReplayed: true });
 }
 
 export class Run {
   #guard = new RunGuard();
   #rounds = []; // JSON
-  #alternatives = []; // JSON, empty until the run is over
+  #replays = []; // JSON, empty until the run is over
   #parsed = new Map();
+  #base = ""; // the speed-up's figure without points, as JSON
+  #points = []; // of the speed-up
   head = null;
-  speedup = null; // a figure
+  speedup = null; // a figure, another one whenever it has changed
   record = ""; // its JSON, or the address of its file
 
   /**
@@ -44,14 +47,25 @@ export class Run {
     if (value.rounds.length < this.loaded) return "ignored"; // runs only grow, so this one is late
     this.head = head;
     this.#rounds = [...value.rounds];
-    this.#alternatives = value.rivals ?? [];
-    this.speedup = value.speedup ? JSON.parse(value.speedup) : null;
+    this.#replays = value.replays;
+    this.#takeSpeedup(value);
     this.record = value.record || this.record;
     return message === "other" ? "replaced" : "updated";
   }
 
+  /** Take the speed-up's figure and the points that are new. */
+  #takeSpeedup({ speedup, points }) {
+    if (speedup === this.#base && points.length === this.#points.length) return;
+    for (const json of points.slice(this.#points.length)) this.#points.push(JSON.parse(json));
+    this.#base = speedup;
+    this.speedup = speedup ? withPoints(JSON.parse(speedup), this.#points) : null;
+  }
+
   #clear() {
     this.#rounds = [];
+    this.#points = [];
+    this.#base = "";
+    this.speedup = null;
     this.#parsed.clear();
     this.record = "";
   }
@@ -70,11 +84,11 @@ export class Run {
     return this.loaded > 0;
   }
 
-  /** The parsed round `i`, with its alternatives once they are known. */
+  /** The parsed round `i`, with its replay once that is known. */
   round(i) {
     if (!this.#parsed.has(i)) this.#parsed.set(i, parseRound(this.#rounds[i], this.head.columns));
     const round = this.#parsed.get(i);
-    if (!round.alternatives && this.#alternatives[i]) addAlternatives(round, this.#alternatives[i]);
+    if (!round.isReplayed && this.#replays[i]) addReplay(round, this.#replays[i]);
     return round;
   }
 }
