@@ -5,6 +5,7 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -19,15 +20,16 @@ from presto.build import build_tree
 from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models import weights
-from presto.models.catalogue import ASSETS, names
+from presto.models.catalogue import names
+from presto.paths import ASSETS
 from presto.records import (
     DecodeConfig,
     Marginals,
-    Trace,
     load_recording,
     load_trace,
     to_json,
 )
+from presto.runs.events import events_of
 from presto.runs.prompts import CHAT, checked_prompts
 from presto.runs.requests import config_for, make_config
 from presto.training.shards import load_shards, save_shard
@@ -44,9 +46,10 @@ from tests.support.doubles import Scripted
 from tests.test_training import documents
 from ui import api, files
 from ui.bench import show_result
-from ui.serving import Update
-from viz.shelf import recorded, shelf
-from viz.visit import Visit
+from ui.compare import recorded_lanes
+from ui.lanes import Lane, LaneEvent
+from ui.recordings import recorded, recordings_in
+from ui.run_ticket import RunTicket
 
 Case = Callable[[], object]
 
@@ -75,8 +78,8 @@ class Traces:
         data = changed_json(random, random.choice(self.seeds))
         way = random.randrange(4)
         if way == 0:
-            event = SimpleNamespace(_data={"text": data.decode(errors="replace")})
-            return lambda: said_by(lambda: files.open_file(Visit(), event))  # type: ignore[arg-type]
+            event = SimpleNamespace(text=data.decode(errors="replace"))
+            return lambda: said_by(lambda: files.open_file(RunTicket(), event))  # type: ignore[arg-type]
         name = random.choice(("run.json", "run.json.gz"))
         path = self.folder / name
         path.write_bytes(packed(random, data) if name.endswith("gz") else data)
@@ -87,10 +90,11 @@ class Traces:
         return self._start
 
     def _start(self) -> None:
-        shelf.cache_clear()
-        for path in shelf(self.folder).values():
-            recorded.cache_clear()
+        for kept in (recordings_in, recorded, recorded_lanes):
+            kept.cache_clear()
+        for path in recordings_in(self.folder).values():
             recorded(path)
+            recorded_lanes(path)
 
 
 class Tables:
@@ -204,24 +208,26 @@ class Gguf:
         return fetch
 
 
-def run_scripted(system: str, prompt: str, chosen: list[Any]) -> Iterator[Update]:
-    """``ui.serving.play`` with a model of six tokens."""
+def run_scripted(system: str, prompt: str, lanes: list[Lane]) -> Iterator[LaneEvent]:
+    """``ui.serving.decode_lanes`` with a model of six tokens."""
     double = Scripted(lambda prefix: 1 if len(prefix) > 8 else 10, lambda prefix, depth: 10)
-    for number, lane in enumerate(chosen):
+    for number, lane in enumerate(lanes):
         config = config_for(lane.method, lane.config)
         play = autoregressive if lane.method == "ar" else decode
-        rounds = tuple(play(double, (9, 8), config))
-        trace = synthetic.trace(rounds=0, prompt=prompt)
-        fields = {name: getattr(trace, name) for name in Trace.__dataclass_fields__}
-        pieces = dict.fromkeys(range(50), "x")
-        made = {"prompt_ids": (9, 8), "rounds": rounds, "pieces": pieces, "config": config}
-        yield Update(number, Trace(**fields | made))
+        made = {
+            "prompt_ids": (9, 8),
+            "rounds": tuple(play(double, (9, 8), config)),
+            "pieces": dict.fromkeys(range(50), "x"),
+            "config": config,
+        }
+        trace = replace(synthetic.trace(rounds=0, prompt=prompt), **made)
+        yield from (LaneEvent(number, event) for event in events_of(trace))
 
 
 def call(body: tuple[str, tuple[Any, ...]]) -> None:
     """An endpoint with these arguments; its answer has to be JSON."""
     name, arguments = body
-    with patch.object(api, "play", run_scripted):
+    with patch.object(api, "decode_lanes", run_scripted):
         answer = getattr(api, name)(*arguments) if name != "trace" else RUNS(*arguments)
     json.dumps(answer, allow_nan=False)
 

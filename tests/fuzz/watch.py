@@ -13,7 +13,7 @@ import gradio as gr
 
 from presto.models.catalogue import WeightsError
 from tests.support.limits import watched
-from ui.words import FAILED
+from ui.error_messages import FAILED
 
 SECONDS, MEGABYTES, LONGEST = 2.0, 200.0, 600
 REFUSALS = (ValueError, WeightsError, gr.Error)
