@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,13 @@ import gradio as gr
 import pytest
 
 import app
-from presto.records import DecodeConfig, recording_from_json, save
+from presto.records import DecodeConfig, recording_from_json, save, to_json
 from tests.support import serve, synthetic
 from tests.support.event_loop import in_a_loop
 from ui import api, live
 from ui.controls import FIELDS, choose_pair, settings_controls, values_of
 from ui.error_messages import FAILED
+from ui.recordings import recordings_in
 from ui.run_ticket import RunTicket
 
 DEFAULTS = values_of(DecodeConfig())
@@ -213,6 +215,40 @@ def test_build_opens_the_first_recording(monkeypatch: pytest.MonkeyPatch, tmp_pa
     save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
     monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
     assert len(player()["rounds"]) == 2
+
+
+def test_damaged_recordings_do_not_keep_the_app_from_starting(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever lies in the folder, the page starts with the recordings that are sound."""
+    sound = synthetic.recording("First", rounds=2, budget=6)
+    save(sound, tmp_path / "z.json.gz")
+    whole = (tmp_path / "z.json.gz").read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 2] ^= 0x55
+    seeds = [replace(DecodeConfig(), temperature=0.8, seed=seed) for seed in (1, 2)]
+    lanes = [replace(sound.traces[0], config=config) for config in seeds]
+    several = json.loads(to_json(sound)) | {
+        "traces": [json.loads(to_json(trace)) for trace in lanes]
+    }
+    content = {
+        "a.json.gz": whole[:-20],
+        "b.json.gz": bytes(flipped),
+        "c.json.gz": b"no archive",
+        "d.json": b"[" * 100_000,
+        "e.json": to_json(sound.traces[0]),
+        "f.json": json.dumps(several).encode(),
+        "g.json": b"",
+    }
+    for name, data in content.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "h.json").mkdir()
+    (tmp_path / "i.json").symlink_to(tmp_path / "absent")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    assert len(player()["rounds"]) == 2
+    assert list(recordings_in(tmp_path)) == ["First"]
+    for name in (*content, "h.json", "i.json"):
+        assert f"skipped recording {name}: " in caplog.text
 
 
 def test_build_without_recordings_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

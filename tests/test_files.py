@@ -84,14 +84,14 @@ def test_a_run_that_would_be_drawn_for_minutes_is_refused(
     assert sentence in warned[0]
 
 
-def test_tokens_that_the_pair_does_not_have_are_refused_in_words(warned: list[str]) -> None:
+def test_tokens_that_the_pair_does_not_have_are_shown_without_a_replay(warned: list[str]) -> None:
     data = json.loads(to_json(RUN.traces[0]))
     data["system"] = "smollm2-gated"
-    beyond = 10**6
-    text = json.dumps(data | {"prompt_ids": [beyond, 2, 3]})
-    text = text.replace('"pieces": {', f'"pieces": {{"{beyond}": "x", ')
-    opened({"text": text})
-    assert warned == ["Tokens must lie in 0..49151, got 2..1000000"]
+    data["pieces"]["1000000"] = "x"
+    _, _, value = opened({"text": json.dumps(data | {"prompt_ids": [10**6, 2, 3]})})
+    assert warned == []
+    assert "tokens that its pair does not have" in json.loads(value["head"])["absent"]
+    assert value["replays"] == []
 
 
 def test_a_file_of_pathological_tokens_is_answered_in_time(warned: list[str]) -> None:

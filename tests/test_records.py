@@ -144,7 +144,7 @@ def test_a_recording_is_about_one_prompt(trace: Trace) -> None:
             "prompt_ids": (9, 9),
         }
     )
-    with pytest.raises(ValueError, match="same prompt_ids"):
+    with pytest.raises(ValueError, match="on one prompt only"):
         Recording("title", "", (trace, other))
 
 

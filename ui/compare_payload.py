@@ -6,7 +6,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
-from presto.records import Recording, Trace
+from presto.records import Recording, Trace, check_lanes
 from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
 from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
 from viz.alternatives import alternatives_of
@@ -15,7 +15,6 @@ from viz.lanes import (
     LaneCurve,
     LanesInfo,
     _get_lanes_plot,
-    check_lanes,
     end_flag,
     lane_names,
     lane_styles,

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from presto.build import check_installed
 from presto.models.tables import table_of
 from presto.records import Round, Trace, Tree
 from presto.records.tree import ranks
@@ -39,6 +40,12 @@ def replay(trace: Trace) -> Replay:
         return Replay([], f"The search {chosen.search} is not installed here: no replay.")
     if table is None:
         return Replay([], "The n-gram table of this pair is not here: no replay.")
+    if max(trace.pieces) >= table.vocab:
+        return Replay([], "The run has tokens that its pair does not have: no replay.")
+    try:
+        check_installed(chosen)
+    except ValueError as error:
+        return Replay([], f"The run’s settings are not allowed here ({error}): no replay.")
     if not reproduced(trace, table):
         return Replay([], "The run’s trees cannot be rebuilt exactly from its record: no replay.")
     return Replay(list(counterfactuals(trace, table)))

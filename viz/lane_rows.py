@@ -4,10 +4,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from presto.records import Trace
+from presto.records import Trace, check_lanes
 from presto.records.measures import Totals, committed_counts, output_ids, totals
 from presto.runs.variants import TITLES
-from viz.lanes import check_lanes, scorer_words
+from viz.lanes import scorer_words
 
 
 class TextCheck(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from presto.records import DecodeConfig, Method, Trace
+from presto.records import DecodeConfig, Method, Trace, check_lanes
 from presto.records.measures import Clock
 from presto.runs.variants import TITLES
 from presto.scorers import SCORERS
@@ -73,24 +73,6 @@ def lane_styles(methods: Sequence[Method]) -> list[tuple[str, str]]:
     """Colour (a field of Palette) and dash of each lane; all differ, up to seven."""
     spare, free = cycle(SPARE), dict(STYLES)
     return [free.pop(method) if method in free else next(spare) for method in methods]
-
-
-def check_lanes(traces: Sequence[Trace]) -> None:
-    """``ValueError`` unless all lanes continue one prompt with the same sampling: else their texts
-    need not agree.
-    """
-    for trace in traces[1:]:
-        if trace.prompt_ids != traces[0].prompt_ids:
-            raise ValueError("lanes can be compared on one prompt only; these have several")
-        if _sampling(trace.config) != _sampling(traces[0].config):
-            raise ValueError(
-                "lanes can be compared with one seed and temperature only; these have several"
-            )
-
-
-def _sampling(config: DecodeConfig) -> tuple[float, ...]:
-    greedy = config.temperature == 0
-    return () if greedy else (config.temperature, config.top_p, config.sample_top_k, config.seed)
 
 
 def end_flag(name: str, run: Trace | None, seconds: float) -> str:

@@ -14,6 +14,7 @@ from presto.records.files import (
     to_json,
     trace_from_json,
 )
+from presto.records.recording import Recording, check_lanes
 from presto.records.trace import (
     NGRAM,
     NO_PARENT,
@@ -22,7 +23,6 @@ from presto.records.trace import (
     Finish,
     Marginals,
     Method,
-    Recording,
     Round,
     Stages,
     Trace,
@@ -52,6 +52,7 @@ __all__ = [
     "Tree",
     "Verdict",
     "changed",
+    "check_lanes",
     "explain",
     "load_recording",
     "load_trace",

@@ -8,7 +8,8 @@ from typing import TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from presto.records.explain import explain
-from presto.records.trace import Recording, Trace
+from presto.records.recording import Recording
+from presto.records.trace import Trace
 from presto.records.writing import write_whole
 
 T = TypeVar("T")

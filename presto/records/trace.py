@@ -15,7 +15,6 @@ from presto.records.bounds import (
     MAX_BUDGET,
     MAX_COMMITTED,
     MAX_DEPTH,
-    MAX_LANES,
     MAX_OUTPUT,
     MAX_PROMPT_CHARACTERS,
     MAX_ROUNDS,
@@ -244,24 +243,6 @@ class Trace:
         from presto.records.measures import total_seconds
 
         return total_seconds(self)
-
-
-@dataclass(frozen=True, config=STRICT)
-class Recording:
-    """Runs of several methods on one prompt and seed, shown side by side; what ``presto record``
-    writes.
-    """
-
-    title: Name
-    note: Words
-    traces: Annotated[tuple[Trace, ...], Field(min_length=1, max_length=MAX_LANES)]
-    schema_version: Literal[1] = 1
-
-    @model_validator(mode="after")
-    def _one_prompt(self) -> Self:
-        if len({trace.prompt_ids for trace in self.traces}) > 1:
-            raise ValueError("all traces of a recording must have the same prompt_ids")
-        return self
 
 
 def plain(value: float) -> float:

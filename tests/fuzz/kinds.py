@@ -5,6 +5,7 @@ import json
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -19,11 +20,11 @@ from presto.build import build_tree
 from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models import weights
-from presto.models.catalogue import ASSETS, names
+from presto.models.catalogue import names
+from presto.paths import ASSETS
 from presto.records import (
     DecodeConfig,
     Marginals,
-    Trace,
     load_recording,
     load_trace,
     to_json,
@@ -45,7 +46,8 @@ from tests.support.doubles import Scripted
 from tests.test_training import documents
 from ui import api, files
 from ui.bench import show_result
-from ui.lanes import LaneEvent
+from ui.compare import recorded_lanes
+from ui.lanes import Lane, LaneEvent
 from ui.recordings import recorded, recordings_in
 from ui.run_ticket import RunTicket
 
@@ -88,10 +90,11 @@ class Traces:
         return self._start
 
     def _start(self) -> None:
-        recordings_in.cache_clear()
+        for kept in (recordings_in, recorded, recorded_lanes):
+            kept.cache_clear()
         for path in recordings_in(self.folder).values():
-            recorded.cache_clear()
             recorded(path)
+            recorded_lanes(path)
 
 
 class Tables:
@@ -205,18 +208,20 @@ class Gguf:
         return fetch
 
 
-def run_scripted(system: str, prompt: str, chosen: list[Any]) -> Iterator[LaneEvent]:
+def run_scripted(system: str, prompt: str, lanes: list[Lane]) -> Iterator[LaneEvent]:
     """``ui.serving.decode_lanes`` with a model of six tokens."""
     double = Scripted(lambda prefix: 1 if len(prefix) > 8 else 10, lambda prefix, depth: 10)
-    for number, lane in enumerate(chosen):
+    for number, lane in enumerate(lanes):
         config = config_for(lane.method, lane.config)
-        decoding = autoregressive if lane.method == "ar" else decode
-        rounds = tuple(decoding(double, (9, 8), config))
-        trace = synthetic.trace(rounds=0, prompt=prompt)
-        fields = {name: getattr(trace, name) for name in Trace.__dataclass_fields__}
-        pieces = dict.fromkeys(range(50), "x")
-        made = {"prompt_ids": (9, 8), "rounds": rounds, "pieces": pieces, "config": config}
-        yield from (LaneEvent(number, event) for event in events_of(Trace(**fields | made)))
+        play = autoregressive if lane.method == "ar" else decode
+        made = {
+            "prompt_ids": (9, 8),
+            "rounds": tuple(play(double, (9, 8), config)),
+            "pieces": dict.fromkeys(range(50), "x"),
+            "config": config,
+        }
+        trace = replace(synthetic.trace(rounds=0, prompt=prompt), **made)
+        yield from (LaneEvent(number, event) for event in events_of(trace))
 
 
 def call(body: tuple[str, tuple[Any, ...]]) -> None:
