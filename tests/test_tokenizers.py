@@ -10,7 +10,7 @@ from tokenizers import AddedToken, models
 from presto.decoding.output import Output, cut_at_stop
 from presto.models.text import Text
 from presto.records import DecodeConfig
-from tests.support.tokenizers import KINDS, LINES, TEMPLATE
+from tests.support.small_tokenizers import KINDS, LINES, TEMPLATE
 
 TEXTS = st.one_of(
     st.text(max_size=20),
