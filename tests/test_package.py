@@ -23,6 +23,7 @@ from presto.paths import ASSETS, assets_of, cache_folder
 from presto.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = (".git", ".venv", ".hypothesis", ".*_cache", "__pycache__")  # of a copy of the clone
 BUNDLED = ("models", "ngram", "runs")  # the assets that the engine reads
 
 
@@ -56,7 +57,7 @@ def files(folder: Path) -> set[str]:
 def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the working tree with what an earlier build by another tool may have left."""
     copy = tmp_path_factory.mktemp("clone") / "presto-explorer"
-    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
     for stale in ("build/lib/presto/stale.py", "presto/__pycache__/stale.cpython-311.pyc"):
         (copy / stale).parent.mkdir(parents=True, exist_ok=True)
         (copy / stale).touch()
