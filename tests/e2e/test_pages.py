@@ -88,10 +88,11 @@ def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None
     expect(page.locator('#bench [data-part="badge"]')).to_have_text("pasted")
     for name in ("tau", "speed", "histogram", "overhead"):
         expect(page.locator(f'#bench [data-part="{name}"] .main-svg').first).to_be_visible()
-    widths = page.locator("#bench .chart").evaluate_all(
-        "(boxes) => boxes.map((box) => box.clientWidth - box.querySelector('.main-svg').clientWidth)"
+    beyond = page.locator("#bench .chart").evaluate_all(
+        """(boxes) => boxes.map((box) =>
+            box.querySelector(".main-svg").clientWidth - box.clientWidth)"""
     )
-    assert widths == [0, 0, 0, 0]  # every figure fills its panel
+    assert beyond == [0, 0, 0, 0]  # every figure fills its panel
     paints = page.locator('#bench [data-part="tau"] .trace.bars .point > path').evaluate_all(
         """(bars) => bars.map(({ style }) => {
             const hatching = style.fill.match(/#([^"]+)"/);
