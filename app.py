@@ -164,13 +164,10 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     )
     over.then(ready_again, ticket, buttons, **AT_ONCE)
     stop.click(halt, ticket, buttons, **AT_ONCE)
-    pair, (budget, scorer, search, own) = (
-        settings[0],
-        (settings[1 + FIELDS.index(name)] for name in ("budget", "scorer", "search", OWN)),
-    )
-    pair.input(choose_pair, pair, [pair, budget], **AT_ONCE)
-    records = [scorer, search]
-    gr.on([scorer.input, search.input], choose_records, records, [*records, own], **AT_ONCE)
+    pair, named = settings[0], dict(zip(FIELDS, settings[1:], strict=True))
+    pair.input(choose_pair, pair, [pair, named["budget"]], **AT_ONCE)
+    records = [named["scorer"], named["search"]]
+    gr.on([r.input for r in records], choose_records, records, [*records, named[OWN]], **AT_ONCE)
     page.load(restore, None, [picker, prompt, player, *settings], **AT_ONCE)
     return settings
 

@@ -180,7 +180,9 @@ def test_speed_leaves_out_the_baseline_itself() -> None:
     values = [(bar.method, bar.group, bar.value) for bar in info.bars]
     assert values == [("linear", 0, 1.25), ("presto", 0, 2.0), ("ar", 1, 0.75), ("presto", 1, 1.5)]
     assert info.bars[1].remark == "80.0 tokens/s"
-    assert speed_figure(parsed()).layout.shapes[0].y0 == 1.0
+    figure = speed_figure(parsed())
+    assert figure.layout.shapes[0].y0 == 1.0
+    assert [bar.name for bar in figure.data] == ["autoregressive", "linear", "PRESTO"]
 
 
 def test_speed_without_a_baseline_has_one_group_or_none() -> None:

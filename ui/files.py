@@ -13,7 +13,7 @@ from ui.run_ticket import RunTicket
 
 LARGEST = 16 << 20  # bytes of JSON, as in assets/player/logic/files.js
 LARGE = f"The file holds more than {LARGEST >> 20} MB, which is more than this page opens."
-# Of a run that is opened all rounds are drawn before the first is shown: 12 ms each, and 0.35 ms a
+# Of a run that is opened all rounds are drawn before the first is shown: 1.5 ms each, and 0.05 ms a
 # node. The longest run of the page itself has so many tokens.
 MAX_ROUNDS, MAX_NODES = 1024, 65_536
 MAX_CHARACTERS = 1_000_000  # of the nodes' tokens together; ordinary tokens have four

@@ -19,6 +19,7 @@ from viz.bench_info import (
     _get_overhead_info,
     _get_speed_info,
     _get_tau_info,
+    in_order,
 )
 from viz.lanes import STYLES
 from viz.plot import Chart, Plot, empty_plot
@@ -104,7 +105,10 @@ def _layout(ink: Palette, title: str) -> dict[str, Any]:
 def _get_bars_plot(info: BarsInfo, ink: Palette = LIGHT) -> Plot:
     if not info.bars:
         return empty_plot(ink, NOTHING)
-    paints, level = _paints(dict.fromkeys(bar.method for bar in info.bars)), info.measure.level
+    paints, level = (
+        _paints(in_order(dict.fromkeys(bar.method for bar in info.bars))),
+        info.measure.level,
+    )
     names = [plotly_text(name) for name in info.groups]
     line = {"color": ink.muted, "width": 1}
     across = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": line}

@@ -3,7 +3,7 @@
 Names in a file come from anyone: they are shown through ``viz.text``.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, get_args
 
 from presto.benchmarks.results import Baseline, BenchResult, Figures, Interval, Methods
@@ -55,7 +55,7 @@ class Bar(NamedTuple):
 
 
 class BarsInfo(NamedTuple):
-    """Grouped bars in the order of ``_ordered``; no bars where nothing was measured."""
+    """Grouped bars, methods in the order of ``in_order``; no bars where nothing was measured."""
 
     measure: Measure
     groups: tuple[str, ...]
@@ -76,11 +76,14 @@ SPEED = Measure("speed ratio, median over prompts", "{:.2f}×".format, 1.0)
 OVERHEAD = Measure("overhead", "{:.2%}".format, PAPER_OVERHEAD, ".0%")
 
 
+def in_order(names: Collection[str]) -> list[str]:
+    """Methods in the order of ``presto.records.Method``, then scorers and searches as they come."""
+    known = [name for name in get_args(Method) if name in names]
+    return [*known, *(name for name in names if name not in known)]
+
+
 def _ordered(methods: Methods) -> Iterable[tuple[str, Figures]]:
-    """The methods in the order of ``presto.records.Method``, then scorers and searches."""
-    known = [name for name in get_args(Method) if name in methods]
-    names = [*known, *(name for name in methods if name not in known)]
-    return ((name, methods[name]) for name in names)
+    return ((name, methods[name]) for name in in_order(methods))
 
 
 def _bar(method: str, group: int, interval: Interval, remark: str = "") -> Bar:

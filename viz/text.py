@@ -27,33 +27,13 @@ _C0 = (
     "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI "
     "DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US"
 )
-_NAMES = {
-    **{chr(code): name for code, name in enumerate(_C0.split())},
-    **{
-        "\x7f": "DEL",
-        "\u00ad": "SHY",
-        "\u061c": "ALM",
-        "\u200b": "ZWSP",
-        "\u200c": "ZWNJ",
-        "\u200d": "ZWJ",
-    },
-    **{
-        "\u200e": "LRM",
-        "\u200f": "RLM",
-        "\u202a": "LRE",
-        "\u202b": "RLE",
-        "\u202c": "PDF",
-        "\u202d": "LRO",
-    },
-    **{
-        "\u202e": "RLO",
-        "\u2066": "LRI",
-        "\u2067": "RLI",
-        "\u2068": "FSI",
-        "\u2069": "PDI",
-        "\ufeff": "BOM",
-    },
-    **{"\u2028": "LSEP", "\u2029": "PSEP", "\ufe0e": "VS15", "\ufe0f": "VS16"},
+_FORMAT = (
+    "7f DEL ad SHY 61c ALM 200b ZWSP 200c ZWNJ 200d ZWJ 200e LRM 200f RLM 2028 LSEP 2029 PSEP "
+    "202a LRE 202b RLE 202c PDF 202d LRO 202e RLO 2066 LRI 2067 RLI 2068 FSI 2069 PDI feff BOM "
+    "fe0e VS15 fe0f VS16"
+)
+_NAMES = {chr(code): name for code, name in enumerate(_C0.split())} | {
+    chr(int(code, 16)): name for code, name in zip(*[iter(_FORMAT.split())] * 2, strict=True)
 }
 
 

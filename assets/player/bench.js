@@ -45,8 +45,10 @@ class Bench {
     showState(part, value);
     part.where.textContent = value.where;
     root.classList.toggle("empty", !value.charts.length);
-    for (const chart of value.charts)
-      draw(this.boxOf(chart), themed(JSON.parse(chart.figure), value.dark), chart.label);
+    // All panels first: a figure is as wide as its panel is then.
+    const boxes = value.charts.map((chart) => this.boxOf(chart));
+    for (const [i, { figure, label }] of value.charts.entries())
+      draw(boxes[i], themed(JSON.parse(figure), value.dark), label);
   }
 }
 

@@ -88,6 +88,11 @@ def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None
     expect(page.locator('#bench [data-part="badge"]')).to_have_text("pasted")
     for name in ("tau", "speed", "histogram", "overhead"):
         expect(page.locator(f'#bench [data-part="{name}"] .main-svg').first).to_be_visible()
+    beyond = page.locator("#bench .chart").evaluate_all(
+        """(boxes) => boxes.map((box) =>
+            box.querySelector(".main-svg").clientWidth - box.clientWidth)"""
+    )
+    assert beyond == [0, 0, 0, 0]  # every figure fills its panel
     paints = page.locator('#bench [data-part="tau"] .trace.bars .point > path').evaluate_all(
         """(bars) => bars.map(({ style }) => {
             const hatching = style.fill.match(/#([^"]+)"/);
