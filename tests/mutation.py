@@ -190,7 +190,7 @@ class Quick:
 
 def preload() -> None:
     """What all processes share: everything large that a change cannot concern."""
-    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    os.environ |= {"NUMBA_DISABLE_JIT": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     for name in (
         "numba",
         "torch",
@@ -283,7 +283,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"of {', '.join(TESTS)}")
     parser.add_argument("--part", default="1/1", help="N/M: every M-th change, from the N-th")
-    parser.add_argument("--examples", default="20,200", help="tried one after the other")
+    parser.add_argument("--examples", default="20,100", help="tried one after the other")
     chosen = parser.parse_args()
     if unknown := [file for file in chosen.files if file not in TESTS]:
         parser.error(f"{unknown[0]} is not checked, there are {', '.join(TESTS)}")
