@@ -50,6 +50,7 @@ def test_a_row_may_be_kept_that_is_not_the_first() -> None:
     passed(cache, 1, 2, 3)
     cache.keep([2])
     assert passed(cache, 4) == [3, 4]
+    assert cache.address == cache.layers[0].keys.data_ptr()
 
 
 def test_a_longer_pass_makes_its_own_room_and_forgets_nothing() -> None:

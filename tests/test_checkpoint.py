@@ -50,8 +50,9 @@ def test_a_whole_file_is_read(weights: Path) -> None:
         "a.weight": (2, 3),
         "b.weight": (4,),
     }
-    for name, tensor in load_tensors(found).items():
-        assert torch.equal(tensor, TENSORS[name])
+    loaded = load_tensors(found)
+    assert loaded.keys() == TENSORS.keys()
+    assert all(torch.equal(tensor, TENSORS[name]) for name, tensor in loaded.items())
 
 
 @pytest.mark.parametrize(

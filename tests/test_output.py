@@ -1,13 +1,15 @@
 """Where output ends: EOS inside a path, the cap, stop strings; and what counts as committed."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import get_args
 
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.output import cut_at_stop
 from presto.models.registry import Pair, find
 from presto.records import DecodeConfig, Finish, Round
-from presto.runs.runner import trace_run
+from presto.runs.events import collected
+from presto.runs.runner import run_events
 from tests.support.doubles import Scripted
 
 EOS = 1
@@ -71,6 +73,25 @@ def test_a_stop_string_before_the_cap_wins() -> None:
     assert cut_at_stop("TUVW", [stop]) == "T"
 
 
+def test_any_stop_string_ends_the_run_also_across_tokens() -> None:
+    script = [20, 21, 22, 23, 24]  # T U V W X
+    system = Scripted(following(script), agreeing(script))
+    for stops, length in (
+        (("Z", "U"), 2),
+        (("Z", "UVW"), 4),
+        (("UVW", "Z"), 4),
+        (("ZZZZ", "V"), 3),
+    ):
+        assert run(system, stop=stops, max_new_tokens=5)[0] == script[:length]
+
+
+def test_text_is_cut_at_the_first_of_all_stop_strings() -> None:
+    assert cut_at_stop("TUVW", ["W", "U"]) == "T"
+    assert cut_at_stop("TUVW", ["T"]) == ""
+    assert cut_at_stop("TUVW", ["U", "T"]) == ""
+    assert cut_at_stop("TUVW", ["Z"]) == "TUVW"
+
+
 def test_an_exact_eos_needs_no_verification() -> None:
     _, rounds = run(Scripted(following([EOS]), agreeing([EOS]), exact=True))
     assert [round_.forwards for round_ in rounds] == [1]
@@ -86,6 +107,9 @@ class Letters:
     def piece(self, token: int) -> bytes:
         return bytes([64 + token])
 
+    def decode(self, tokens: Iterable[int]) -> str:
+        return "".join(chr(64 + token) for token in tokens)
+
     def labels(self, tokens: Iterable[int]) -> dict[int, str]:
         return {token: chr(64 + token) for token in tokens}
 
@@ -95,14 +119,16 @@ def test_runs_end_in_every_way_that_a_record_can_name() -> None:
     system = Scripted(following(script), agreeing(script))
     pair = Pair(find("smollm2-gated"), system, Letters(), None)
 
-    def finishes(**settings: object) -> list[Finish]:
-        return [trace.finish for trace in trace_run(pair, "I", "linear", DecodeConfig(**settings))]
+    def finish(most: int = 99, **settings: object) -> Finish:
+        """Of a run that is closed after ``most`` events."""
+        events = run_events(pair, "I", "linear", DecodeConfig(**settings))
+        return collected(islice(events, most)).finish
 
     ends = {
-        "eos": finishes()[-1],
-        "stop": finishes(stop=("U",))[-1],
-        "length": finishes(max_new_tokens=2)[-1],
-        "stopped": finishes()[0],  # what is left of a run that is closed early
+        "eos": finish(),
+        "stop": finish(stop=("U",)),
+        "length": finish(max_new_tokens=2),
+        "stopped": finish(most=1),
     }
     assert ends == {name: name for name in get_args(Finish)}
 

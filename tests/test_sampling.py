@@ -23,6 +23,11 @@ def test_gumbel_max_draws_from_the_softmax() -> None:
     )
 
 
+def test_the_noise_is_the_one_that_recorded_runs_were_sampled_with() -> None:
+    assert gumbel(5, 7, 3) == pytest.approx([1.62205302, -0.2452394, -0.67669812])
+    assert gumbel(5, 7, 2, stream=1) == pytest.approx([3.58458261, -0.80540498])
+
+
 def test_noise_depends_on_seed_and_position_only() -> None:
     assert np.array_equal(gumbel(5, 7, 10), gumbel(5, 7, 10))
     assert not np.array_equal(gumbel(5, 7, 10), gumbel(5, 8, 10))

@@ -26,7 +26,7 @@ from presto.runs.stopping import Stop, StoppedError, stoppable
 from presto.training import corpus, shards
 from presto.training.selfgen import Document
 from presto.training.shards import load_shards, save_shard, write_shards
-from tests.test_training import RECIPE, documents, trainer
+from tests.support.training import RECIPE, documents, trainer
 
 NOT_ROOT = pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 

@@ -13,36 +13,14 @@ from presto.models.dflash import DFlashSystem
 from presto.models.lora import CONFIG_FILE, LowRankAdapter
 from presto.models.selfspec import GatedSystem, save_draft_adapter
 from presto.runs.stopping import Stop
-from presto.training.adapter import AdapterRecipe, AdapterTrainer
+from presto.training.adapter import AdapterTrainer
 from presto.training.blocks import Batch, block_mask, draw_batch
 from presto.training.dflash import DFlashRecipe, DFlashTrainer, layer_ids
-from presto.training.selfgen import Document
 from presto.training.shards import load_shards, save_shard
 from presto.training.trainer import Trainer
 from tests.support.checks import some
 from tests.support.doubles import tiny_llama
-
-VOCAB = 23
-RECIPE = AdapterRecipe(
-    steps=6, documents=2, rows=12, masks=(4,), rank=4, warmup=2, head_tokens=VOCAB
-)
-
-
-def documents(count: int = 24) -> list[Document]:
-    random = np.random.default_rng(0)
-    result = []
-    for _ in range(count):
-        tokens = random.integers(2, VOCAB, 24).astype(np.int32)
-        ids = random.integers(0, VOCAB, (20, 16)).astype(np.int32)
-        logprobs = np.sort(np.log(random.dirichlet(np.ones(16), 20)), axis=1)[:, ::-1].astype(
-            np.float16
-        )
-        result.append(Document(tokens, 4, ids, logprobs))
-    return result
-
-
-def trainer(recipe: AdapterRecipe = RECIPE) -> AdapterTrainer:
-    return AdapterTrainer(tiny_llama(0, VOCAB, torch.float32), documents(), recipe)
+from tests.support.training import RECIPE, VOCAB, documents, trainer
 
 
 def test_training_computes_the_marginals_that_inference_drafts() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from presto.records import Tree, load_recording
 from presto.runs.counterfactuals import Alternative
 from tests.support import synthetic
+from tests.support.checks import some
 from viz.alternatives import (
     _get_alternatives_info,
     _get_alternatives_sentence,
@@ -73,10 +74,11 @@ def test_a_run_whose_table_is_not_here_is_not_replayed() -> None:
 
 
 def test_every_recorded_run_can_be_replayed() -> None:
-    for path in sorted((Path(__file__).parents[1] / "assets" / "runs").glob("*.json.gz")):
+    for path in some((Path(__file__).parents[1] / "assets" / "runs").glob("*.json.gz")):
         trace = load_recording(path).traces[0]
         found = alternatives_of(trace)
         assert len(found) == len(trace.rounds)
+        assert all(found[:-1])  # the last round may end with its exact token, without a tree
         for round_, settings in zip(trace.rounds, found, strict=True):
-            own = [one for one in settings if one.own]
-            assert not settings or own[0].committed == len(round_.committed)
+            own = [one.committed for one in settings if one.own]
+            assert own == [len(round_.committed)] * bool(settings)

@@ -88,10 +88,10 @@ BLIND = lane("blind", (3, 2, 1), 1.5)
 
 
 def found(*committed: int, own: int = 1) -> tuple[Alternative, ...]:
-    names = ("linear", "pmi", "<b>")
+    names = ("linear", "pmi", "<b>")[: len(committed)]
     return tuple(
         Alternative(name, Tree((1,)), (), count, i == own)
-        for i, (name, count) in enumerate(zip(names, committed, strict=False))
+        for i, (name, count) in enumerate(zip(names, committed, strict=True))
     )
 
 

@@ -111,7 +111,7 @@ def test_an_autoregressive_round_shows_the_choice_alone() -> None:
     assert [option.token for option in info.options if option.chosen] == [
         trace.rounds[0].choice.token
     ]
-    assert all(option.offered is None for option in info.options)
+    assert [option.offered for option in info.options] == [None] * len(info.options)
     assert stopping_sentence(trace).startswith(
         "Nothing was drafted in this round: the target chose “"
     )
@@ -169,7 +169,8 @@ def test_large_trees(seed: int) -> None:
         info = _get_stopping_info(view_of(trace, index))
         stop = round_.accepted[-1] if round_.accepted else 0
         offered = {option.offered for option in info.options} - {None}
-        assert offered == {i for i, parent in enumerate(round_.tree.parents) if parent == stop}
+        below = {i for i, parent in enumerate(round_.tree.parents) if parent == stop}
+        assert offered == below
         assert sum(option.chosen for option in info.options) == 1
         assert len({option.token for option in info.options}) == len(info.options)
 

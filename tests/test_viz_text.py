@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
 from tests.support import synthetic
+from tests.support.checks import some
 from viz.text import (
     _WHITESPACE,
     LABEL_LIMITS,
@@ -149,7 +150,7 @@ def test_emoji_sequences_stay_together() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_no_replacement_character_and_no_empty_unit(seed: int) -> None:
     trace = synthetic.trace(seed, pieces=synthetic.HOSTILE, budget=12)
-    for text in round_texts(trace):
+    for text in some(round_texts(trace)):
         assert all(running(unit.text).strip() for unit in text.units)
         assert "\ufffd" not in "".join(unit.text for unit in text.units) + text.pending
 

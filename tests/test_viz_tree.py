@@ -1,5 +1,6 @@
 """The tree figure: its info is right, its layout tidy, its drawing says what the info says."""
 
+import math
 from dataclasses import replace
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ import pytest
 from presto.records import Trace
 from presto.records.tree import verdicts
 from tests.support import synthetic
+from tests.support.checks import some
 from viz import tree_figure
 from viz.layout import tidy_layout
 from viz.nodes import BONUS
@@ -56,7 +58,7 @@ def test_edges_never_cross() -> None:
     for parent, child in info.graph.edges:
         (depth, start), (_, end) = info.positions[parent], info.positions[child]
         levels.setdefault(depth, []).append((start, end))
-    for edges in levels.values():
+    for edges in some(levels.values()):
         edges.sort()
         ends = [end for _, end in edges]
         assert ends == sorted(ends)
@@ -69,6 +71,7 @@ def test_siblings_stand_in_score_order_the_bonus_first() -> None:
         scores = [info.nodes[child].aligned or 0.0 for child in drafted]
         assert scores == sorted(scores, reverse=True)
         assert BONUS not in list(info.graph.successors(node))[1:]
+    assert BONUS in info.graph
 
 
 def test_single_node_layout() -> None:
@@ -115,8 +118,9 @@ def test_rows_carry_both_scores_ranks_and_paths() -> None:
     rows = view_of(trace, 0).nodes[1:-1]
     assert sorted(row.blind_rank or 0 for row in rows) == list(range(1, len(rows) + 1))
     assert [row.aligned for row in rows] == list(tree.aligned[1:])
-    assert all(row.path.endswith(row.full) for row in rows)
-    assert all(0 <= (row.probability or 0) <= 1 for row in rows)
+    assert [row.path.endswith(row.full) for row in rows] == [True] * 32
+    probabilities = [math.exp(log_p) for log_p in trace.rounds[0].log_p[1:]]
+    assert [row.probability for row in rows] == pytest.approx(probabilities)
 
 
 def test_a_run_cut_by_the_cap_has_no_bonus_and_says_so() -> None:
@@ -126,7 +130,7 @@ def test_a_run_cut_by_the_cap_has_no_bonus_and_says_so() -> None:
     short = replace(trace, rounds=(cut,))
     rows = view_of(short, 0).nodes
     assert all(row.status != "bonus" for row in rows)
-    assert all("cut" in row.word for row in rows if row.status == "accepted")
+    assert all("cut" in row.word for row in some(row for row in rows if row.status == "accepted"))
     assert "the run ended" in round_sentence(view_of(short, 0))
 
 

@@ -43,7 +43,7 @@ from tests.fuzz.mutations import (
 )
 from tests.support import synthetic
 from tests.support.doubles import Scripted
-from tests.test_training import documents
+from tests.support.training import documents
 from ui import api, files
 from ui.bench import show_result
 from ui.compare import recorded_lanes
