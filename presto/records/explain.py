@@ -9,9 +9,9 @@ _REPR = reprlib.Repr()
 _REPR.maxstring = _REPR.maxlong = _REPR.maxother = 60
 
 
-# What leaves no mark though Python calls it printable: the fillers of Hangul, the inherent vowels of
-# Khmer, the grapheme joiner, variation selectors, places that Unicode keeps for more of their kind
-# (its property Default_Ignorable_Code_Point), and Braille without dots.
+# What leaves no mark though Python calls it printable: the fillers of Hangul, the inherent vowels
+# of Khmer, the grapheme joiner, variation selectors, places that Unicode keeps for more of their
+# kind (its property Default_Ignorable_Code_Point), and Braille without dots.
 BLANK = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u180f\u2065\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0x180B, 0x180E), *range(0xFE00, 0xFE10), *range(0xFFF0, 0xFFF9))))
