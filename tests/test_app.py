@@ -15,7 +15,7 @@ import app
 from presto.records import DecodeConfig, recording_from_json, save, to_json
 from tests.support import serve, synthetic
 from tests.support.event_loop import in_a_loop
-from ui import api, live
+from ui import live
 from ui.controls import FIELDS, choose_pair, settings_controls, values_of
 from ui.error_messages import FAILED
 from ui.recordings import recordings_in
@@ -154,50 +154,6 @@ def test_another_pair_brings_its_facts_and_usual_budget() -> None:
 def test_good_requests_pass() -> None:
     answers = live.check(RunTicket(), "hello", "smollm2-gated", *DEFAULTS)
     assert [answer["is_valid"] for answer in answers] == [True] * (3 + len(DEFAULTS))
-
-
-def test_the_api_returns_the_whole_trace() -> None:
-    trace = api.decode("hello", "linear", settings={"budget": 8})
-    assert trace["method"] == "linear"
-    assert trace["finish"] == "length"
-
-
-@pytest.mark.parametrize(
-    "arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})]
-)
-def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
-    with pytest.raises(gr.Error, match=r"^['\"]?[A-Z]"):
-        api.decode(*arguments)
-
-
-def test_the_api_compares_lanes_in_order() -> None:
-    traces = api.compare(
-        "hello", [{"method": "linear"}, {"method": "presto", "settings": {"scorer": "mixture"}}]
-    )
-    assert [trace["method"] for trace in traces] == ["linear", "presto"]
-    assert [trace["method"] for trace in api.compare("hello")] == [
-        "ar",
-        "linear",
-        "blind",
-        "presto",
-    ]
-
-
-@pytest.mark.parametrize(
-    "lanes", [[{"method": "ar"}] * 5, [{"method": "fast"}], [{"settings": {}}]]
-)
-def test_the_api_refuses_bad_lanes_before_decoding(lanes: list[dict[str, Any]]) -> None:
-    with pytest.raises(gr.Error, match=r"at most 4|known methods"):
-        api.compare("hello", lanes)
-
-
-def test_the_api_hands_out_recorded_runs(tmp_path: Path) -> None:
-    save(synthetic.recording("First", rounds=2, budget=6), tmp_path / "a.json.gz")
-    trace = api.recorded_runs(tmp_path)
-    assert trace() == ["First"]
-    assert trace("First")["title"] == "First"
-    with pytest.raises(gr.Error, match="there are: First"):
-        trace("Second")
 
 
 def player() -> dict[str, Any]:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from presto.models.catalogue import names
 from presto.records import DecodeConfig
+from presto.records.config import LEAST_TEMPERATURE
 from presto.scorers import SCORERS
 from ui.links import from_query, to_query
 
@@ -16,7 +17,7 @@ configs = st.builds(
     lam=st.floats(0, 4),
     budget=st.integers(1, 1024),
     online_ngram=st.booleans(),
-    temperature=st.floats(0, 4),
+    temperature=st.just(0.0) | st.floats(LEAST_TEMPERATURE, 4),
     seed=st.integers(0, 2**53),
 )
 

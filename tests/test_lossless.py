@@ -13,10 +13,12 @@ from presto.decoding.loop import autoregressive, decode
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig, Round
+from presto.records.config import LEAST_TEMPERATURE
 from tests.support.doubles import tiny_gated
 from tests.support.examples import LARGEST, examples
 
 VOCAB = 23
+TINY = 5e-324  # the smallest number above 0: its inverse overflows
 
 
 @lru_cache(maxsize=16)
@@ -40,7 +42,7 @@ configs = st.builds(
     scorer=st.sampled_from(("blind", "product", "pmi", "mixture", "dart")),
     normalised=st.booleans(),
     search=st.sampled_from(("linear", "beam", "best_first")),
-    lam=st.sampled_from((0.2, 0.7, 1.0)),
+    lam=st.sampled_from((TINY, 0.2, 0.7, 1.0)),
     order=st.sampled_from((2, 3)),
     budget=st.integers(1, 24),
     top_k=st.integers(1, 8),
@@ -49,8 +51,8 @@ configs = st.builds(
     correct_first=st.booleans(),
     online_ngram=st.booleans(),
     sampled_draft=st.booleans(),
-    temperature=st.sampled_from((0.0, 0.0, 0.5, 0.8, 1.3)),
-    top_p=st.sampled_from((1.0, 0.9, 0.4)),
+    temperature=st.sampled_from((0.0, 0.0, LEAST_TEMPERATURE, 0.5, 0.8, 1.3)),
+    top_p=st.sampled_from((1.0, 0.9, 0.4, TINY)),
     sample_top_k=st.sampled_from((0, 1, 5)),
     seed=st.integers(0, 2**32),
     max_new_tokens=st.integers(1, 14),

@@ -6,6 +6,7 @@ import torch
 
 from presto.decoding.sampling import Sampler, keep_likeliest
 from presto.kernels.noise import gumbel
+from presto.records.config import LEAST_TEMPERATURE
 
 LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0])
 
@@ -50,6 +51,13 @@ def test_noise_depends_on_seed_and_position_only() -> None:
 def test_filters_keep_the_likeliest(top_k: int, top_p: float, kept: list[int]) -> None:
     result = keep_likeliest(LOGITS.double().numpy(), top_k, top_p)
     assert np.flatnonzero(np.isfinite(result)).tolist() == kept
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1.0, 1e5])
+def test_the_least_temperature_draws_the_likeliest_token(scale: float) -> None:
+    logits = scale * LOGITS.flip(0)
+    assert Sampler(LEAST_TEMPERATURE, 0, 1.0, seed=1).pick(logits, 5) == 3
 
 
 def test_greedy_takes_the_lowest_of_equal_logits() -> None:

@@ -110,11 +110,11 @@ def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
 def test_the_endpoints_refuse_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "prepare", lambda system: pytest.fail("a model was loaded"))
     with pytest.raises(gr.Error, match="at most 2,097,152"):
-        api.compare("hello", [{"method": "presto", "settings": EXTREME}] * 4)
+        list(api.compare("hello", [{"method": "presto", "settings": EXTREME}] * 4))
     with pytest.raises(gr.Error, match="at most 2,097,152"):
-        api.decode("hello", "presto", settings={"budget": 1024, "max_new_tokens": 8192})
+        list(api.decode("hello", "presto", settings={"budget": 1024, "max_new_tokens": 8192}))
     with pytest.raises(gr.Error, match="A lane must look like"):
-        api.compare("hello", ["presto"])  # type: ignore[list-item]
+        list(api.compare("hello", ["presto"]))  # type: ignore[list-item]
 
 
 def test_a_limit_that_is_no_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

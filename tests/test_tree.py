@@ -58,8 +58,10 @@ def test_ranks_are_by_score_then_by_expansion_and_leave_out_the_root() -> None:
 def test_verdicts_say_what_the_target_was_asked() -> None:
     zeros = (0.0,) * 6
     tree = Tree((9, 5, 6, 5, 7, 9), PARENTS, (0,) * 6, zeros, zeros, zeros, zeros)
-    round_ = synthetic.trace(rounds=1).rounds[0]
-    round_ = replace(round_, tree=tree, log_p=zeros, accepted=(1,), committed=round_.committed[:1])
+    first = synthetic.trace(rounds=1).rounds[0]
+    parts = {"exact": None, "tree": tree, "log_p": zeros}
+    round_ = replace(first, **parts, accepted=(1,), committed=(5, 8))
     expected = ["root", "accepted", "rejected", "rejected", "rejected", "beyond"]
     assert verdicts(round_) == expected
-    assert verdicts(replace(round_, accepted=()))[1:] == ["rejected"] * 2 + ["beyond"] * 3
+    none = replace(round_, accepted=(), committed=(8,))
+    assert verdicts(none)[1:] == ["rejected"] * 2 + ["beyond"] * 3

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.records import Choice, Marginals, Piece, Round, Stages, Trace, Tree
+from presto.records.explain import BLANK, leaves_a_mark
 from tests.support import synthetic
 from tests.support.checks import some
 from viz.text import (
@@ -61,6 +62,12 @@ def test_labels_are_cut_in_the_middle() -> None:
 def test_every_odd_character_shows(char: str) -> None:
     assert visible(char).strip()
     assert running(char).strip()
+
+
+@given(st.characters() | st.sampled_from(sorted(BLANK)))
+def test_no_label_is_blank(char: str) -> None:
+    assert any(map(leaves_a_mark, label(char)))
+    assert any(map(leaves_a_mark, running(char)))
 
 
 @given(st.text(max_size=12))

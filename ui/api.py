@@ -1,15 +1,20 @@
 """What programs may call: plain values in, plain JSON out. The docstrings are what the API page
 shows.
+
+What decodes is a generator, because Gradio ends nothing else when its client leaves: it tells
+``None`` after every round, and the answer at last, which is what a client's ``predict`` returns.
 """
 
 import json
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
 from presto.models.catalogue import names
-from presto.records import Trace, load_recording, quoted, to_json
+from presto.records import load_recording, quoted, to_json
 from presto.runs.events import RunEvent, collected
 from presto.runs.requests import check_method, make_config
 from ui.error_messages import reason
@@ -28,23 +33,25 @@ def _lane(lane: object) -> Lane:
     return Lane(check_method(lane.get("method")), make_config(**settings))
 
 
-def _traces(prompt: str, system: str, lanes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The lanes' traces in order, or a ``gr.Error`` of one sentence."""
+def _traces(
+    prompt: str, system: str, lanes: list[dict[str, Any]]
+) -> Iterator[list[dict[str, Any]] | None]:
+    """``None`` for everything that happens, then the lanes' traces in order; or a ``gr.Error`` of
+    one sentence. Closing the generator ends the run.
+    """
+    told: dict[int, list[RunEvent]] = {}
     try:
         chosen = [_lane(lane) for lane in lanes]
         check_request(prompt, system, chosen)
-        traces = _decoded(system, prompt, chosen)
+        with closing(decode_lanes(system, prompt, chosen)) as updates:
+            for update in updates:
+                yield None
+                if isinstance(update, LaneEvent):
+                    told.setdefault(update.lane, []).append(update.event)
+        traces = [collected(events) for events in told.values()]
     except Exception as error:
         raise gr.Error(reason(error), print_exception=False) from None
-    return [json.loads(to_json(trace)) for trace in traces]
-
-
-def _decoded(system: str, prompt: str, lanes: list[Lane]) -> list[Trace]:
-    told: dict[int, list[RunEvent]] = {}
-    for update in decode_lanes(system, prompt, lanes):
-        if isinstance(update, LaneEvent):
-            told.setdefault(update.lane, []).append(update.event)
-    return [collected(events) for events in told.values()]
+    yield [json.loads(to_json(trace)) for trace in traces]
 
 
 def decode(
@@ -58,10 +65,11 @@ def decode(
         method: "presto", "blind" (the tree without correction), "linear" (one path) or "ar" (no
         drafting).
         system: name of the pair; empty for the default.
-        settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}.
+        settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}; the
+        "config" of a trace will do.
     """
-    (trace,) = _traces(prompt, system or names()[0], [{"method": method, "settings": settings}])
-    return trace
+    for traces in _traces(prompt, system or names()[0], [{"method": method, "settings": settings}]):
+        yield traces and traces[0]
 
 
 def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str = "") -> Any:
@@ -75,7 +83,7 @@ def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str 
         system: name of the pair; empty for the default.
     """
     chosen = lanes or [{"method": method} for method in ("ar", "linear", "blind", "presto")]
-    return _traces(prompt, system or names()[0], chosen)
+    yield from _traces(prompt, system or names()[0], chosen)
 
 
 def recorded_runs(folder: Path) -> Any:

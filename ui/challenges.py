@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from presto.records import Trace
 from presto.records.measures import acceptance_length, speedup
+from presto.records.tree import kept
 from presto.runs.counterfactuals import Alternative
 
 ANSWERS = ("tau", "longest", "accepted", "speedup", "rescued")
@@ -20,7 +21,7 @@ def answers(
     known: dict[str, float] = {
         "tau": acceptance_length(trace),
         "longest": max(len(round_.committed) for round_ in trace.rounds),
-        "accepted": len(trace.rounds[0].accepted),
+        "accepted": len(kept(trace.rounds[0])),
     }
     ratio = speedup(trace, linear) if linear else None
     if ratio is not None:

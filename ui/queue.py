@@ -17,7 +17,9 @@ OTHER_EVENTS = 256  # events that decode nothing and may be under way besides
 
 def bound_queue(page: gr.Blocks) -> gr.Blocks:
     """Let ``page`` serve through a queue in which so many may wait for the model."""
-    page.queue(max_size=limit("PRESTO_QUEUE", WAITING) + OTHER_EVENTS)
+    bound = limit("PRESTO_QUEUE", WAITING) + OTHER_EVENTS
+    # Not ``api_open``: a direct request would pass the queue by, and nobody would see it end.
+    page.queue(max_size=bound, api_open=False)
     refuse_before_queue(page, _refusal)
     return page
 

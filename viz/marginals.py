@@ -79,7 +79,7 @@ def _cell(view: RoundView, use: Use, depth: int, rank: int) -> Cell:
         q=exp(min(marginals.log_q[depth - 1][rank - 1], 0.0)),
         nodes=tuple(nodes),
         log_rho=(min(rhos), max(rhos)) if rhos else None,
-        accepted=any(node in view.round.accepted for node in nodes),
+        accepted=any(view.nodes[node].status == "accepted" for node in nodes),
     )
 
 

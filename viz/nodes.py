@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from presto.records import Piece, Round
-from presto.records.tree import depths, path, ranks, verdicts
+from presto.records.tree import bonus_committed, depths, kept, path, ranks, verdicts
 from viz.text import full_label, label, path_text
 from viz.theme import Status
 
 BONUS = -2  # the node of the bonus token, which was never drafted (-1 is the root's parent)
 BONUS_WORD = "bonus: the target's own token"
-CUT = " (cut: the run ends before it)"
+CUT = "accepted, but cut: the run ended before it"
 
 
 class Node(NamedTuple):
@@ -53,29 +53,18 @@ def _words(round_: Round) -> dict[Status, str]:
     }
 
 
-def bonus_committed(round_: Round) -> bool:
-    """Whether the target's own next token was emitted: not when EOS, a stop string or the token cap
-    came first.
-    """
-    return len(round_.committed) == (round_.exact is not None) + len(round_.accepted) + 1
-
-
-def committed_nodes(round_: Round) -> frozenset[int]:
-    return frozenset(round_.accepted[: max(0, len(round_.committed) - (round_.exact is not None))])
-
-
 def node_rows(round_: Round, pieces: Mapping[int, Piece]) -> tuple[Node, ...]:
     """All nodes of a round in order of expansion, the root first, the bonus (if it was emitted)
     last.
     """
-    tree, words, kept = round_.tree, _words(round_), committed_nodes(round_)
+    tree, words = round_.tree, _words(round_)
+    cut = set(round_.accepted) - set(kept(round_))
     texts = [pieces[token] for token in tree.tokens]
     depth, blind_rank, aligned_rank = depths(tree.parents), ranks(tree.blind), ranks(tree.aligned)
     rows = [
         Node(0, tree.tokens[0], label(texts[0]), full_label(texts[0]), 0, -1, "root", words["root"])
     ]
     for i, verdict in enumerate(verdicts(round_)[1:], start=1):
-        cut = verdict == "accepted" and i not in kept
         row = Node(
             node=i,
             token=tree.tokens[i],
@@ -84,7 +73,7 @@ def node_rows(round_: Round, pieces: Mapping[int, Piece]) -> tuple[Node, ...]:
             depth=depth[i],
             parent=tree.parents[i],
             status=verdict,
-            word=words[verdict] + (CUT if cut else ""),
+            word=CUT if i in cut else words[verdict],
             log_q=tree.log_q[i],
             log_rho=tree.log_rho[i],
             blind=tree.blind[i],

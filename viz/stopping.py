@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from presto.records import Round, Trace
-from viz.nodes import bonus_committed
+from presto.records.tree import bonus_committed
 from viz.numbers import ENDS
 from viz.plot import Chart, Plot, bars, empty_plot, scatter
 from viz.text import label, plotly_text

@@ -11,16 +11,16 @@ from html import escape
 from typing import Literal, NamedTuple
 
 from presto.records import Piece, Round, Trace
+from presto.records.explain import BLANK
+from presto.records.tree import kept
 
 Kind = Literal["exact", "accepted", "bonus"]
 LABEL_LIMITS = (12, 8, 6, 4, 3)  # characters of a label, from much space to little
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 _WHITESPACE = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽"}
-_JOINERS = frozenset(
-    "\u200c\u200d\ufe0e\ufe0f"
-)  # meaningful between two characters, invisible alone
+# Meaningful between two characters, invisible alone.
+_JOINERS = frozenset("\u200c\u200d") | {c for c in BLANK if unicodedata.category(c) == "Mn"}
 _RUNNING = _WHITESPACE | {"\n": "⏎\n", "\t": "⇥\t", " ": " "}
-_SELECTORS = frozenset("\ufe0e\ufe0f")  # Python calls them printable, though alone nothing shows
 _MARKUP = re.compile("[<>&$]")
 _KEPT = 1 << 14  # labels remembered: the same tokens come in round after round
 _C0 = (
@@ -70,11 +70,11 @@ def _visible_char(char: str, inner: bool) -> str:
     if char in _NAMES:
         return f"<{_NAMES[char]}>"
     unseen = unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zs", "Zl", "Zp"}
-    return f"<U+{ord(char):04X}>" if unseen else char
+    return f"<U+{ord(char):04X}>" if unseen or char in BLANK else char
 
 
 def _spell(text: str, glyphs: dict[str, str]) -> str:
-    if text.isprintable() and _SELECTORS.isdisjoint(text):  # nearly all text: spaces alone change
+    if text.isprintable() and BLANK.isdisjoint(text):  # nearly all text: spaces alone change
         return text.replace(" ", glyphs[" "])
     last = len(text) - 1
     return "".join(glyphs.get(c) or _visible_char(c, 0 < i < last) for i, c in enumerate(text))
@@ -181,7 +181,7 @@ def join(pieces: Iterable[Piece]) -> str:
 def committed_kinds(round_: Round) -> list[tuple[Kind, int | None]]:
     """How each committed token came, and the tree node it was (the exact token is the root)."""
     kinds: list[tuple[Kind, int | None]] = [] if round_.exact is None else [("exact", 0)]
-    kinds += [("accepted", node) for node in round_.accepted]
+    kinds += [("accepted", node) for node in kept(round_)]
     return [*kinds, ("bonus", None)][: len(round_.committed)]
 
 

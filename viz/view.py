@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from presto.records import DecodeConfig, Finish, Piece, Round, Trace
-from presto.records.tree import children
-from viz.nodes import Node, bonus_committed, committed_nodes, node_rows
+from presto.records.tree import bonus_committed, children, kept
+from viz.nodes import Node, node_rows
 from viz.text import RoundText, full_label, round_text, round_texts
 
 
@@ -59,7 +59,7 @@ def view_of(trace: Trace, index: int) -> RoundView:
 def round_sentence(view: RoundView) -> str:
     """What happened in the round, in words."""
     round_ = view.round
-    drafted, taken = len(view.drafted), len(committed_nodes(round_))
+    drafted, taken = len(view.drafted), len(kept(round_))
     choice = full_label(view.pieces[round_.choice.token])
     own = (
         f", then the target’s own “{choice}”" if bonus_committed(round_) else ", then the run ended"

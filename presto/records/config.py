@@ -5,7 +5,7 @@ from dataclasses import field, replace
 from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from annotated_types import Ge, Gt, Le
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
@@ -15,6 +15,8 @@ STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 Group = Literal["score", "search", "drafting", "sampling", "output"]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 Own = Annotated[dict[Name, float], Field(max_length=32)]  # settings of a scorer's or search's own
+# Logits are divided by it: below, the quotients lose the noise, and at last overflow.
+LEAST_TEMPERATURE = 1e-6
 
 
 def _setting(default: Any, group: Group, title: str, description: str, **limits: Any) -> Any:
@@ -26,6 +28,12 @@ def _setting(default: Any, group: Group, title: str, description: str, **limits:
 def _own(group: Group, title: str) -> Any:
     about = f"Numbers by name, for what the {group} chosen has of its own."
     return Field(title=title, description=about, json_schema_extra={"group": group})
+
+
+def _greedy_or_warm(temperature: float) -> float:
+    if 0 < temperature < LEAST_TEMPERATURE:
+        raise ValueError(f"must be 0 (greedy) or at least {LEAST_TEMPERATURE:g}")
+    return temperature
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -73,7 +81,9 @@ class DecodeConfig:
         "Sampled draft",
         "Linear search at T > 0 draws from the marginals instead of taking the likeliest token.",
     )
-    temperature: float = _setting(0.0, "sampling", "Temperature", "0 is greedy.", ge=0, le=4)
+    temperature: Annotated[float, AfterValidator(_greedy_or_warm)] = _setting(
+        0.0, "sampling", "Temperature", "0 is greedy.", ge=0, le=4
+    )
     top_p: float = _setting(
         1.0, "sampling", "Top-p", "Nucleus of the target's sampling.", gt=0, le=1
     )
@@ -91,7 +101,7 @@ class DecodeConfig:
         128, "output", "Max new tokens", "Cap on emitted tokens.", ge=1, le=MAX_NEW_TOKENS
     )
     stop: tuple[Annotated[str, Field(min_length=1, max_length=1000)], ...] = _setting(
-        (), "output", "Stop", "Strings that end the output.", max_length=64
+        (), "output", "Stop", "Strings that end the output.", max_length=64, strict=False
     )
     scorer_settings: Annotated[Own, _own("score", "Scorer's own")] = field(
         default_factory=dict, hash=False

@@ -62,17 +62,31 @@ def ranks(scores: Sequence[float]) -> list[int]:
     return result
 
 
-def verdicts(round_: Round) -> list[Verdict]:
-    """What the target said of every node.
+def kept(round_: Round) -> tuple[int, ...]:
+    """Nodes of the accepted path whose tokens were emitted, from the root down.
 
-    ``accepted``: on the accepted path; ``rejected``: its parent was reached but the target chose
-    another token; ``beyond``: its parent was never reached, so the target was not asked.
+    Behind the end of the text (EOS, stop string, token cap) nothing counts: this is what every
+    view and every number means by accepted drafts.
     """
-    accepted = set(round_.accepted)
+    return round_.accepted[: max(0, len(round_.committed) - (round_.exact is not None))]
+
+
+def bonus_committed(round_: Round) -> bool:
+    """Whether the target's own next token was emitted: the text did not end before it."""
+    return len(round_.committed) == (round_.exact is not None) + len(round_.accepted) + 1
+
+
+def verdicts(round_: Round) -> list[Verdict]:
+    """What became of every node.
+
+    ``accepted``: on the accepted path, and emitted; ``rejected``: its parent was reached but the
+    target chose another token; ``beyond``: its parent was never reached, or the text ended before
+    it.
+    """
+    accepted, discarded = set(kept(round_)), set(round_.accepted) - set(kept(round_))
     reached = accepted | {ROOT}
     result: list[Verdict] = ["root"]
     for node, parent in enumerate(round_.tree.parents[1:], start=1):
-        result.append(
-            "accepted" if node in accepted else "rejected" if parent in reached else "beyond"
-        )
+        asked = parent in reached and node not in discarded
+        result.append("accepted" if node in accepted else "rejected" if asked else "beyond")
     return result

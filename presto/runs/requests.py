@@ -15,6 +15,7 @@ from presto.records import (
     quoted,
     shown,
 )
+from presto.records.explain import leaves_a_mark
 from presto.registry import Record
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -26,14 +27,13 @@ METHODS: dict[str, dict[str, Any]] = {
     "presto": {},
 }
 assert set(METHODS) == set(get_args(Method))
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 
 
 def check_prompt(prompt: object) -> str:
     """The prompt, if it is text a model can read."""
     if not isinstance(prompt, str):
         raise ValueError(f"the prompt must be text, got {type(prompt).__name__}")
-    if not prompt.strip().strip(_INVISIBLE).strip():
+    if not any(map(leaves_a_mark, prompt)):
         raise ValueError("the prompt is blank: write at least one visible character")
     if len(prompt) > MAX_PROMPT_CHARACTERS:
         raise ValueError(
