@@ -55,6 +55,7 @@ CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 UNSEEN = ("annotation", "returns", "decorator_list", "type_params")  # what no test can see
 # Tests of what needs compiled code, processes or the command line: slow, and about other things.
 NOT = "not kernel and not page and not bench and not command and not wheel"
+OVERFLOW = "ignore:overflow encountered in scalar multiply:RuntimeWarning"  # of hashes, on purpose
 SKIPPED = (ast.Raise, ast.Assert, ast.JoinedStr, ast.Import, ast.ImportFrom)
 
 
@@ -231,7 +232,7 @@ def _tests(files: list[str]) -> int:
     import presto.kernels.compiler as compiler
 
     compiler.seconds = lambda scratch: 0.0  # a call into C, which only compiled code can make
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning"]
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-W", OVERFLOW]
     arguments += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is preloaded
     arguments += ["-m", "not weights and not browser", "-k", NOT]
     return int(pytest.main([*arguments, *files], plugins=[Quick()]))

@@ -46,11 +46,33 @@ def test_noise_depends_on_seed_and_position_only() -> None:
         (0, 0.7, [0, 1]),
         (3, 0.95, [0, 1, 2]),
         (9, 1.0, [0, 1, 2, 3]),
+        (1, 1.0, [0]),
     ],
 )
 def test_filters_keep_the_likeliest(top_k: int, top_p: float, kept: list[int]) -> None:
-    result = keep_likeliest(LOGITS.double().numpy(), top_k, top_p)
-    assert np.flatnonzero(np.isfinite(result)).tolist() == kept
+    logits = LOGITS.double().numpy()
+    result = keep_likeliest(logits, top_k, top_p)
+    assert np.flatnonzero(result == logits).tolist() == kept
+    assert set(np.delete(result, kept)) <= {-np.inf}
+
+
+@pytest.mark.parametrize(
+    ("logits", "top_k", "top_p", "kept"),
+    [
+        (
+            [50.0, 1.0, 2.0, 0.0],
+            3,
+            1.0,
+            3,
+        ),  # a nucleus of 1 cuts nothing
+        ([400.0, 399.9, 0.0, 0.0], 0, 0.7, 2),
+        ([900.0, 0.0, 0.0, 0.0], 0, 0.7, 1),
+    ],
+)
+def test_filters_take_logits_of_any_size(
+    logits: list[float], top_k: int, top_p: float, kept: int
+) -> None:
+    assert np.isfinite(keep_likeliest(np.array(logits), top_k, top_p)).sum() == kept
 
 
 @pytest.mark.filterwarnings("error")

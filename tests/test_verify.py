@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from presto.decoding.sampling import Sampler
-from presto.decoding.verify import follow
+from presto.decoding.verify import follow, margin
 from presto.records import Tree
 from tests.support.doubles import tree_input
 
@@ -47,6 +47,25 @@ def test_node_log_p_is_the_targets_probability_after_the_nodes_own_parent() -> N
     decision = follow(rows(5, 7, 0, 9), PLAN, TREE, 10, GREEDY)
     high = 3 - math.log(math.exp(3) + 9)
     assert decision.log_p == pytest.approx((0.0, high, high - 3, high), abs=1e-4)
+
+
+def test_the_targets_eight_likeliest_tokens_are_recorded_where_it_stopped() -> None:
+    logits = rows(5, 7, 0, 9)
+    logits[3] = torch.arange(10) / 3
+    choice = follow(logits, PLAN, TREE, 10, GREEDY).choice
+    assert choice.top_ids == (9, 8, 7, 6, 5, 4, 3, 2)
+    expected = torch.softmax(logits[3].double(), -1).flip(0)[:8]
+    assert choice.top_probs == tuple(round(value, 6) for value in expected.tolist())
+    few = follow(rows(5, 7, 0, 0)[:, :8], PLAN, TREE, 10, GREEDY).choice
+    assert sorted(few.top_ids) == list(range(8))
+    tree = Tree((1, 0), (-1, 0), (0,) * 2, ZEROS[:2], ZEROS[:2], ZEROS[:2], ZEROS[:2])
+    small = follow(torch.tensor([[0.0, 1.0, 2.0]] * 2), tree_input(tree), tree, 10, GREEDY).choice
+    assert small.top_ids == (2, 1, 0)
+
+
+@pytest.mark.parametrize(("logits", "gap"), [([1.0, 5.0, -2.0, 2.5], 2.5), ([7.0], 0.0)])
+def test_the_margin_is_the_gap_between_the_two_best(logits: list[float], gap: float) -> None:
+    assert margin(torch.tensor(logits)) == gap
 
 
 def test_an_exact_tie_is_reported_as_margin_zero() -> None:
