@@ -36,9 +36,8 @@ def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) 
     expect(page.locator('[data-part="scores"] .trace.bars .point')).to_have_count(len(bars.x))
     assert page.locator('#player [data-part="where"]').inner_text() == "round 1 / 6"
     page.keyboard.press("ArrowRight")
-    expect(chart).to_contain_text(
-        "Known when the run is over"
-    )  # a synthetic run has no n-gram table to replay with
+    # A synthetic run has no n-gram table to replay with.
+    expect(chart).to_contain_text("The n-gram table of this pair is not here")
 
 
 def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
