@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 _SHARD = re.compile(r"shard-(\d+)\.npz")
 _UNFINISHED = ("shard-*.tmp.npz", ".*.tmp")  # what a process that was killed left behind
 SHARD_DOCUMENTS = 200
+FEWEST = 2
 SHARD_SECONDS = 60.0  # so much work is lost at most when the process is killed
 
 
@@ -95,8 +96,8 @@ def _agree(
 def write_shards(
     writer: Writer, folder: Path, tokens: int, stop: Stop, seconds: float = math.inf
 ) -> None:
-    """Generate until the folder holds ``tokens`` prompt and answer tokens, for ``seconds`` (at
-    least a document), or until ``stop``.
+    """Generate until the folder holds ``tokens`` prompt and answer tokens, for ``seconds`` (and
+    until there are ``FEWEST`` documents: one to learn from, one held out), or until ``stop``.
 
     A later call goes on where this ended. ``ValueError`` if another process writes the folder.
     """
@@ -109,7 +110,8 @@ def write_shards(
 
 
 def _write(writer: Writer, folder: Path, tokens: int, stop: Stop, seconds: float) -> None:
-    total = sum(len(d.tokens) for d in load_shards(folder))
+    there = load_shards(folder)
+    total, count = sum(len(d.tokens) for d in there), len(there)
     pending: list[Document] = []
     written, began = 0, time.monotonic()
     saved, over = began, False
@@ -123,9 +125,11 @@ def _write(writer: Writer, folder: Path, tokens: int, stop: Stop, seconds: float
         pending.append(document)
         total += len(document.tokens)
         written += len(document.tokens)
-        over = total >= tokens or time.monotonic() - began > seconds
-        late = time.monotonic() - saved > SHARD_SECONDS
-        if len(pending) == SHARD_DOCUMENTS or late or over:
+        count += 1
+        late = time.monotonic() - began > seconds
+        over = total >= tokens or (late and count >= FEWEST)
+        unsaved = time.monotonic() - saved > SHARD_SECONDS
+        if len(pending) == SHARD_DOCUMENTS or unsaved or over:
             save()
             pending, saved = [], time.monotonic()
         if over:
