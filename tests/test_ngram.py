@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
-from presto.plain import PlainNgram
+from presto.plain_ngram import PlainNgram
 from tests.support.limits import watched
 from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 

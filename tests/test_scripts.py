@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from viz.payload import Show
 
 from tests.support import synthetic
 from tests.support.node import evaluate, run_node
@@ -15,7 +16,6 @@ from ui.files import LARGEST
 from ui.player import PLAYER, early_scripts
 from viz.formula import decimal, formula
 from viz.nodes import node_rows
-from viz.payload import Show
 from viz.text import label, plotly_text
 from viz.theme import SYMBOLS
 from viz.tree import LINES

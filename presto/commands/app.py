@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from presto.commands.options import Dtype, PairChoice, configurable, option_of
+from presto.models.catalogue import names
 from presto.records import DecodeConfig
 from presto.runs.requests import check_method, check_prompt
 from presto.runs.variants import find_variant, variants
@@ -213,6 +214,25 @@ def train_dflash(
 
     schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
     fit_dflash(data, checkpoint, out, schedule, dtype, init)
+
+
+@train_app.command("scorer")
+def train_scorer(
+    data: DataFolder,
+    out: Annotated[Path, typer.Option(help="The network (.safetensors).")],
+    drafts: Annotated[Path, typer.Option(help="Drafts are kept here (.npz); resumed.")],
+    system: Annotated[str, typer.Option(help="The pair whose drafts are learned from.")] = "",
+    tokens: Annotated[int, typer.Option(help="Tokens of answers to draft at.")] = 10_000,
+    steps: Steps = 700,
+    seed: DrawSeed = 0,
+    dtype: Dtype = "auto",
+) -> None:
+    """Teach the scorer `learned` what n-gram counts are worth. Resumable."""
+    from presto.training.jobs import fit_scorer
+
+    fit_scorer(
+        data, drafts, out, system or names()[0], tokens, {"steps": steps, "seed": seed}, dtype
+    )
 
 
 @train_app.command("join")

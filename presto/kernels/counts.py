@@ -12,6 +12,7 @@ A context has a *total* (count of its continuations) and an *escape* (Witten-Bel
 distinct continuations; where a table was pruned, also the count of what was dropped).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from presto.kernels.compiler import kernel
 
-COUNT, TOTAL, ESCAPE = 0, 1, 2  # columns of Counts.online
+COUNT, TOTAL, ESCAPE, DISTINCT = range(4)  # columns of Counts.online
 EMPTY = -1  # a free slot of Counts.keys
 _MIX = -7046029254386353131  # 2^64 / golden ratio, odd, as a signed number: Fibonacci hashing
 
@@ -51,9 +52,9 @@ class Counts(NamedTuple):
     tri_token: np.ndarray  # [N3]
     tri_count: np.ndarray  # [N3]
     keys: np.ndarray  # [C], C a power of two; key 0 is the empty context
-    online: (
-        np.ndarray
-    )  # [C, 3]: COUNT as a token string; TOTAL and ESCAPE as a context, beyond the static ones
+    # [C, 4]: COUNT as a token string; as a context TOTAL, ESCAPE beyond the static one's, and
+    # DISTINCT, the escape of a model without a static part.
+    online: np.ndarray
 
 
 def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
@@ -77,7 +78,7 @@ def slot_of(keys: np.ndarray, key: int) -> int:
 
 
 @kernel
-def _find(tokens: np.ndarray, low: int, high: int, token: int) -> int:
+def find_in(tokens: np.ndarray, low: int, high: int, token: int) -> int:
     """Index of ``token`` in the sorted ``tokens[low:high]``, or -1."""
     end = high
     while low < high:
@@ -90,8 +91,8 @@ def _find(tokens: np.ndarray, low: int, high: int, token: int) -> int:
 
 
 @kernel
-def _find_pair(counts: Counts, first: int, second: int) -> int:
-    return _find(counts.bi_token, counts.bi_start[first], counts.bi_start[first + 1], second)
+def find_pair(counts: Counts, first: int, second: int) -> int:
+    return find_in(counts.bi_token, counts.bi_start[first], counts.bi_start[first + 1], second)
 
 
 @kernel
@@ -126,7 +127,7 @@ def _refine(
         return
     successors, count_of, start, end = after
     for i in range(tokens.size):
-        index = _find(successors, start, end, tokens[i])
+        index = find_in(successors, start, end, tokens[i])
         count = count_of[index] if index >= 0 else 0
         if node[TOTAL] > 0:
             count += counts.online[
@@ -157,12 +158,46 @@ def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.
     if counts.order < 3 or first < 0:
         return
     start, end, known = 0, 0, (0, 0)
-    pair = _find_pair(counts, first, last)
+    pair = find_pair(counts, first, last)
     if pair >= 0:
         start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
         known = counts.bi_total[pair], counts.bi_escape[pair]
     key = (first + 1) * (counts.vocab + 1) + last + 1
     _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
+
+
+@kernel
+def _online_level(counts: Counts, key: int, tokens: np.ndarray, out: np.ndarray) -> bool:
+    """``_refine`` on the online counts alone; whether the context ``key`` was ever seen."""
+    node = counts.online[slot_of(counts.keys, key)]
+    escape, base = node[DISTINCT], counts.vocab + 1
+    mass = node[TOTAL] + escape
+    if mass == 0:
+        return False
+    for i in range(tokens.size):
+        child = key * base + tokens[i] + 1 if key else tokens[i] + 1
+        count = counts.online[slot_of(counts.keys, child), COUNT]
+        out[i] = (count + escape * out[i]) / mass
+    return True
+
+
+@kernel
+def online_log_ratio(
+    counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray
+) -> None:
+    """``out[i] = log p(t | first, last) / p(t)`` of a model that counts this run's text only.
+
+    0 for every token where neither the pair nor the last token was seen before.
+    """
+    out[:] = 1.0 / counts.vocab
+    _online_level(counts, 0, tokens, out)
+    alone = out.copy()
+    seen = last >= 0 and _online_level(counts, last + 1, tokens, out)
+    if counts.order > 2 and first >= 0:
+        pair = (first + 1) * (counts.vocab + 1) + last + 1
+        seen = _online_level(counts, pair, tokens, out) or seen
+    for i in range(tokens.size):
+        out[i] = math.log(out[i] / alone[i]) if seen else 0.0
 
 
 @kernel
@@ -173,7 +208,7 @@ def has_trigrams(counts: Counts, first: int, last: int) -> bool:
     key = (first + 1) * (counts.vocab + 1) + last + 1
     if counts.online[slot_of(counts.keys, key), TOTAL] > 0:
         return True
-    pair = _find_pair(counts, first, last)
+    pair = find_pair(counts, first, last)
     return bool(pair >= 0 and counts.bi_escape[pair] > 0)
 
 
@@ -184,8 +219,10 @@ def _add(counts: Counts, context: int, key: int, in_static: bool) -> int:
     taken = 1 if counts.keys[slot] == EMPTY else 0
     counts.keys[slot] = key
     parent = slot_of(counts.keys, context)
-    if counts.online[slot, COUNT] == 0 and not in_static:
-        counts.online[parent, ESCAPE] += 1
+    if counts.online[slot, COUNT] == 0:
+        counts.online[parent, DISTINCT] += 1
+        if not in_static:
+            counts.online[parent, ESCAPE] += 1
     counts.online[slot, COUNT] += 1
     counts.online[parent, TOTAL] += 1
     return taken
@@ -201,13 +238,13 @@ def observe(counts: Counts, first: int, last: int, tokens: np.ndarray) -> int:
     for token in tokens:
         taken += _add(counts, 0, token + 1, counts.uni_count[token] > 0)
         if last >= 0:
-            pair = _find_pair(counts, last, token)
+            pair = find_pair(counts, last, token)
             taken += _add(counts, last + 1, (last + 1) * base + token + 1, pair >= 0)
         if first >= 0:
-            pair = _find_pair(counts, first, last)
+            pair = find_pair(counts, first, last)
             known = (
                 pair >= 0
-                and _find(
+                and find_in(
                     counts.tri_token, counts.tri_start[pair], counts.tri_start[pair + 1], token
                 )
                 >= 0

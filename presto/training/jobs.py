@@ -1,21 +1,32 @@
 """The training commands: from the embedded target to shards, from shards to an adapter folder."""
 
 import json
+import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from presto.models.registry import load_target
+from presto.kernels.learned import save_network
+from presto.models.registry import Pair, load, load_target
 from presto.models.selfspec import save_draft_adapter
 from presto.models.weights import FOLDER, embedded_target
+from presto.records import DecodeConfig
 from presto.records.writing import check_output, check_output_folder, follow_umask, write_whole
+from presto.runs.references import (
+    Reference,
+    follow_reference,
+    load_references,
+    save_references,
+)
 from presto.runs.stopping import stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
+from presto.training.scorer import ScorerRecipe, fit, rows_of
 from presto.training.selfgen import Document, Writer
 from presto.training.shards import load_shards, next_number, write_shards
 from presto.training.trainer import Trainer
 
+logger = logging.getLogger(__name__)
 DFLASH_MASK = "<empty_output>"  # a special token of the embedded target that no chat contains
 Schedule = dict[str, Any]  # fields of a Recipe: steps, learning_rate, seed
 MAX_PROMPT, MAX_ANSWER, GREEDY_SHARE = 64, 132, 0.7
@@ -92,6 +103,10 @@ def _documents(data: Path, checkpoint: Path, out: Path) -> list[Document]:
     if checkpoint.exists():
         check_output(checkpoint)
     check_output_folder(out)
+    return _shards(data)
+
+
+def _shards(data: Path) -> list[Document]:
     documents = load_shards(data)
     if not documents:
         raise ValueError(
@@ -104,3 +119,44 @@ def _write_curve(folder: Path, trainer: Trainer) -> None:
     text = json.dumps(trainer.curve, indent=0) + "\n"
     write_whole(folder / "curve.json", text.encode())
     follow_umask(folder)
+
+
+def fit_scorer(
+    data: Path,
+    drafts: Path,
+    out: Path,
+    system: str,
+    tokens: int,
+    schedule: Schedule,
+    dtype: str,
+) -> None:
+    """Draft along documents until ``tokens`` of their answers are seen, and teach the network."""
+    check_output(out)
+    check_output(drafts)
+    documents, pair = _shards(data), load(system, dtype)
+    references = _drafts(pair, documents, drafts, tokens)
+    rows = rows_of(references, pair.table, pair.system.vocab)
+    logger.info("%d rows of %d texts", len(rows.right), len(references))
+    model, curve = fit(rows, ScorerRecipe(**schedule))
+    save_network(model.weights(), out)
+    out.with_suffix(".curve.json").write_text(json.dumps(curve, indent=0) + "\n")
+
+
+def _drafts(pair: Pair, documents: list[Document], path: Path, tokens: int) -> list[Reference]:
+    """Drafts at every answer token of the documents, kept in ``path``."""
+    done = load_references(path) if path.exists() else []
+    seen = sum(len(reference.marginals) for reference in done)
+    config = DecodeConfig()
+    with stoppable() as stop:
+        for document in documents[len(done) :]:
+            if seen >= tokens or stop.wanted:
+                break
+            text, start = document.tokens.tolist(), document.answer_start
+            done.append(follow_reference(pair, text, start, config))
+            seen += len(done[-1].marginals)
+            if len(done) % 20 == 0:
+                save_references(done, path)
+                logger.info("%d of %d tokens", seen, tokens)
+    save_references(done, path)
+    stop.end(f"{path} holds drafts at {seen} tokens")
+    return done

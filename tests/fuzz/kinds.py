@@ -14,6 +14,8 @@ from unittest.mock import patch
 import gradio as gr
 import numpy as np
 from hypothesis import strategies as st
+from viz.shelf import recorded, shelf
+from viz.visit import Visit
 
 from presto.build import build_tree
 from presto.decoding.loop import autoregressive, decode
@@ -45,8 +47,6 @@ from tests.test_training import documents
 from ui import api, files
 from ui.bench import show_result
 from ui.serving import Update
-from viz.shelf import recorded, shelf
-from viz.visit import Visit
 
 Case = Callable[[], object]
 

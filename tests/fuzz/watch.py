@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from ui.words import FAILED
 
 from presto.models.catalogue import WeightsError
 from tests.support.limits import watched
-from ui.words import FAILED
 
 SECONDS, MEGABYTES, LONGEST = 2.0, 200.0, 600
 REFUSALS = (ValueError, WeightsError, gr.Error)
