@@ -26,6 +26,8 @@ def read_draft(
     parts = [part.double().flatten() for part in (log_q, top.indices, exact)]
     host = torch.cat(parts).cpu()
     scores, ids, row = torch.split(host, [depth * width, depth * width, exact.numel()])
+    if not bool(scores.isfinite().all()):
+        raise ValueError("the drafter's logits are not finite numbers: its weights are damaged")
     log_q_rows = scores.view(depth, width).numpy().clip(-1e4, 0).round(5).tolist()
     id_rows = ids.view(depth, width).long().tolist()
     return Marginals(tuple(map(tuple, id_rows)), tuple(map(tuple, log_q_rows))), row.to(exact.dtype)

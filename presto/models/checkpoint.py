@@ -170,6 +170,14 @@ def check_tensors(
             raise ValueError(f"{info.file}: tensor {name} is quantised ({info.dtype})")
 
 
+def refuse_layers(path: Path, layers: Any, found: Mapping[str, TensorInfo]) -> None:
+    """Refuse more layers than there are tensors, before as many are made."""
+    if isinstance(layers, int) and layers > len(found):
+        raise ValueError(
+            f"{path}: num_hidden_layers is {layers}, the weight files have {len(found)} tensors"
+        )
+
+
 def refuse_missing(place: Path, names: Iterable[str], by: str) -> None:
     """Refuse a checkpoint without the tensors ``names``, if there are any."""
     if some := _some(names):

@@ -22,7 +22,15 @@ from transformers.models.qwen3.modeling_qwen3 import (
     apply_rotary_pos_emb,
 )
 
-from presto.models.checkpoint import WEIGHTS, check_tensors, load_tensors, read_tensors
+from presto.models.checkpoint import (
+    CONFIG_FILE,
+    WEIGHTS,
+    check_tensors,
+    load_tensors,
+    read_tensors,
+    refuse_layers,
+    sentence,
+)
 from presto.models.dflash_config import DFlashConfig
 
 
@@ -188,8 +196,15 @@ class DFlashDrafter(nn.Module):
         """Read a checkpoint (one or several safetensors files); ``ValueError`` names the file and
         the field or tensor that is missing, damaged or not expected.
         """
-        drafter, found = cls(DFlashConfig.read(folder)), read_tensors(folder)
-        wanted = {name: tuple(tensor.shape) for name, tensor in drafter.state_dict().items()}
+        config, found = DFlashConfig.read(folder), read_tensors(folder)
+        refuse_layers(folder / CONFIG_FILE, config.sizes.num_hidden_layers, found)
+        try:
+            with torch.device("meta"):
+                sizes = cls(config).state_dict()
+        except Exception as error:  # building a model from any configuration may raise anything
+            raise ValueError(f"{folder / CONFIG_FILE}: {sentence(error)}") from error
+        wanted = {name: tuple(tensor.shape) for name, tensor in sizes.items()}
         check_tensors(folder, found, wanted, "its configuration")
+        drafter = cls(config)  # no larger than the files
         drafter.load_state_dict(load_tensors(found))
         return drafter

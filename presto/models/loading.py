@@ -5,6 +5,7 @@ Nothing a folder brings is run: no remote code, no pickled weights.
 """
 
 import logging
+import math
 import re
 from collections.abc import Iterable, Mapping
 from itertools import chain, product
@@ -19,6 +20,7 @@ from presto.models.checkpoint import (
     TensorInfo,
     read_json,
     read_tensors,
+    refuse_layers,
     refuse_missing,
     refuse_quantised,
     refuse_unexpected,
@@ -28,6 +30,7 @@ from presto.models.memory import is_out_of_memory
 from presto.models.windows import attention_kinds, context_of
 
 logger = logging.getLogger(__name__)
+FREE, RATIO = 10_000_000, 2  # parameters more than the files hold: told by name, tensor by tensor
 _LOCAL = {"trust_remote_code": False, "local_files_only": True}
 _USUAL = {  # settings that change what greedy ``generate`` writes, and their usual values
     "repetition_penalty": (None, 1.0),
@@ -57,7 +60,9 @@ def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
     _check_headers(found)
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()  # what it would report is checked below
+    refuse_layers(folder / CONFIG_FILE, config.num_hidden_layers, found)
     try:
+        _check_size(config, found)
         model, report = AutoModelForCausalLM.from_pretrained(
             folder,
             config=config,
@@ -67,6 +72,8 @@ def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
             output_loading_info=True,
             **_LOCAL,
         )
+    except _SizeError as error:
+        raise ValueError(f"{folder / CONFIG_FILE}: {error}") from None
     except Exception as error:  # building a model from any configuration may raise anything
         if is_out_of_memory(error):
             raise
@@ -79,6 +86,24 @@ def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
     _check_report(folder, config.model_type, report)
     _tell_unheeded(folder, model.generation_config)
     return model
+
+
+class _SizeError(ValueError):
+    """A configuration describes another model than the files hold."""
+
+
+def _check_size(config: Any, found: Mapping[str, TensorInfo]) -> None:
+    """Refuse sizes that the files do not have before memory of that size is asked for: tensors of
+    another shape are made anew while they are read.
+    """
+    from transformers import AutoModelForCausalLM
+
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, trust_remote_code=False)
+    described = sum(parameter.numel() for parameter in model.parameters())
+    stored = sum(math.prod(info.shape) for info in found.values())
+    if described > FREE + RATIO * stored:
+        raise _SizeError(f"it describes {described:,} parameters, the weight files hold {stored:,}")
 
 
 def read_model_config(folder: Path) -> Any:

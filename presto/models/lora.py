@@ -6,7 +6,7 @@ which rows it touches in the next forward.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,13 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from presto.models.checkpoint import check_tensors, load_tensors, read_header, read_json
+from presto.models.checkpoint import (
+    TensorInfo,
+    check_tensors,
+    load_tensors,
+    read_header,
+    read_json,
+)
 
 CONFIG_FILE, WEIGHTS_FILE = "adapter_config.json", "adapter_model.safetensors"
 PREFIX = "base_model.model."
@@ -121,7 +127,10 @@ class LowRankAdapter(nn.Module):
 
         ``prefix`` = (the checkpoint's, the model's) start of module names, where the two differ.
         """
-        adapter = cls(model, *_read_config(folder / CONFIG_FILE))
+        rank, alpha, targets = _read_config(folder / CONFIG_FILE)
+        found = read_header(folder / WEIGHTS_FILE)
+        _check_rank(folder / WEIGHTS_FILE, found, rank)
+        adapter = cls(model, rank, alpha, targets)
         stored = {
             key: PREFIX + prefix[0] + key.replace("/", ".").removeprefix(prefix[1])
             for key in adapter.down
@@ -132,13 +141,25 @@ class LowRankAdapter(nn.Module):
             for side, part in (("A", adapter.down), ("B", adapter.up))
         }
         by = f"its target at rank {adapter.rank}"
-        found = read_header(folder / WEIGHTS_FILE)
         check_tensors(folder / WEIGHTS_FILE, found, wanted, by)
         tensors = load_tensors(found)
         for key, name in stored.items():
             adapter.down[key].data = tensors[f"{name}.lora_A.weight"].float()
             adapter.up[key].data = tensors[f"{name}.lora_B.weight"].float()
         return adapter.to(next(model.parameters()).device)
+
+
+def _check_rank(path: Path, found: Mapping[str, TensorInfo], rank: int) -> None:
+    """Refuse another rank than the configuration's before anything of that size is made."""
+    downs = {name: info.shape for name, info in found.items() if ".lora_A." in name}
+    if not downs:
+        raise ValueError(f"{path}: missing tensors with .lora_A. in their names")
+    for name, shape in downs.items():
+        if shape[:1] != (rank,):
+            raise ValueError(
+                f"{path}: tensor {name} is {list(shape)}, its target at rank {rank} needs "
+                f"{[rank, *shape[1:]]}"
+            )
 
 
 def _read_config(path: Path) -> tuple[int, float, tuple[str, ...]]:
@@ -155,9 +176,9 @@ def _read_config(path: Path) -> tuple[int, float, tuple[str, ...]]:
     if missing := sorted(_READ - config.keys()):
         raise ValueError(f"{path} is no LoRA configuration: {missing[0]} is missing")
     rank, alpha, modules = config["r"], config["lora_alpha"], config["target_modules"]
-    if not isinstance(rank, int) or rank < 1:
+    if type(rank) is not int or rank < 1:
         raise ValueError(f"{path}: r must be a whole number of at least 1, got {rank!r}")
-    if not isinstance(alpha, int | float):
+    if type(alpha) not in (int, float) or not -1e9 <= alpha <= 1e9:
         raise ValueError(f"{path}: lora_alpha must be a number, got {alpha!r}")
     if not isinstance(modules, list) or not all(isinstance(name, str) for name in modules):
         raise ValueError(f"{path}: target_modules must be a list of names, got {modules!r}")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import torch
-from huggingface_hub.errors import StrictDataclassError
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
 from presto.decoding.marginals import marginals_from
@@ -23,7 +22,9 @@ from presto.models.checkpoint import (
     load_tensors,
     read_json,
     read_tensors,
+    refuse_layers,
     refuse_quantised,
+    sentence,
 )
 from presto.models.lora import LowRankAdapter
 from presto.models.selfcheck import checked
@@ -92,19 +93,19 @@ def load_model(folder: Path, dtype: torch.dtype) -> Ministral3ForCausalLM:
     or tensor that is missing, damaged or not expected.
     """
     raw, found = read_config(folder), read_tensors(folder)
+    refuse_layers(folder / CONFIG_FILE, raw.get("num_hidden_layers"), found)
     try:
         with torch.device("meta"):
             model = Ministral3ForCausalLM(decoder_config(raw))
-    except (ValueError, TypeError, StrictDataclassError) as error:
-        raise ValueError(f"{folder / CONFIG_FILE}: {' '.join(str(error).split())}") from None
+        rotary = type(model.model.rotary_emb)(model.config)  # its tables are no weights
+    except Exception as error:  # building a model from any configuration may raise anything
+        raise ValueError(f"{folder / CONFIG_FILE}: {sentence(error)}") from error
     ours = {model_key(name): info for name, info in found.items()}
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     check_tensors(folder, ours, wanted, "its configuration")
     tensors = {model_key(name): tensor.to(dtype) for name, tensor in load_tensors(found).items()}
     model.load_state_dict(tensors, assign=True)
-    model.model.rotary_emb = type(model.model.rotary_emb)(
-        model.config
-    )  # its tables are no weights: meta until now
+    model.model.rotary_emb = rotary
     return model
 
 

@@ -11,7 +11,9 @@ from presto.models.kinds import KINDS, load_target, local_pair
 from presto.models.sources import resolve
 from presto.models.tables import table_of
 from presto.models.text import Text
+from presto.records import shown
 
+LONGEST_REFUSAL = 500  # characters
 __all__ = ["Pair", "find", "forget", "load", "load_target", "local_pair", "names"]
 
 
@@ -66,7 +68,10 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
     target = resolve(spec.target, revision)
     drafter = resolve(spec.drafter) if spec.drafter else target
     warm_up()
-    system, text = KINDS[spec.kind].load(spec, target.folder, drafter.folder, dtype)
+    try:
+        system, text = KINDS[spec.kind].load(spec, target.folder, drafter.folder, dtype)
+    except ValueError as error:  # a folder's own words may be part of it
+        raise ValueError(shown(str(error), LONGEST_REFUSAL)) from error
     return Pair(
         spec,
         system,

@@ -13,6 +13,7 @@ from jinja2 import TemplateError
 from presto.models.checkpoint import refuse_pointer, sentence
 from presto.models.token_bytes import TokenBytes, as_piece
 from presto.records import Piece
+from presto.records.bounds import MAX_PIECE
 
 _CONTENT = (
     "\ufdd0"  # a Unicode noncharacter: stands for the user's text while the template is rendered
@@ -206,4 +207,15 @@ def load_text(folder: Path) -> Text:
         raise ValueError(f"{folder} has no tokenizer that can be read: {sentence(error)}") from None
     if len(tokenizer.get_vocab()) <= len(tokenizer.added_tokens_decoder):
         raise ValueError(f"{folder} has no tokenizer: its vocabulary is empty")
-    return Text(tokenizer)
+    longest = max(map(len, tokenizer.get_vocab()))
+    if longest > MAX_PIECE:
+        raise ValueError(
+            f"{folder}: its tokenizer has a token of {longest} characters, at most {MAX_PIECE} are "
+            "recorded"
+        )
+    try:
+        text = Text(tokenizer)
+        text.encode("a")
+    except Exception as error:  # a setting of another type shows only now, as any kind of error
+        raise ValueError(f"{folder}: its tokenizer encodes nothing: {sentence(error)}") from error
+    return text

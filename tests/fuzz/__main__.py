@@ -4,6 +4,7 @@ import argparse
 import faulthandler
 import logging
 import os
+import resource
 import sys
 import tempfile
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from presto.build import warm_up
@@ -19,6 +21,7 @@ from presto.paths import cache_folder
 from tests.fuzz.kinds import FILES, REQUESTS
 from tests.fuzz.watch import Tally, problem_of
 
+MEMORY = 6 << 30  # bytes: what asks for more fails, and takes no other process with it
 SHOWN = 20  # problems told of a kind
 
 
@@ -90,6 +93,8 @@ def main() -> None:
     if unknown := set(chosen.kinds) - set(known):
         parser.error(f"unknown kind {min(unknown)}: known are {', '.join(known)}")
     faulthandler.enable()
+    torch.set_num_threads(1)
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     logging.disable()
     warm_up()
     home = Path.cwd()

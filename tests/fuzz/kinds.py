@@ -34,6 +34,7 @@ from presto.runs.prompts import CHAT, checked_prompts
 from presto.runs.requests import config_for, make_config
 from presto.training.shards import load_shards, save_shard
 from tests.fuzz import values
+from tests.fuzz.checkpoints import Adapters, Configs, Headers
 from tests.fuzz.mutations import (
     change_bytes,
     changed_arrays,
@@ -248,6 +249,9 @@ def follow_link(query: dict[str, str]) -> None:
 RUNS = api.recorded_runs(ASSETS / "runs")
 FILES: dict[str, Callable[[Path], Any]] = {
     "traces": Traces,
+    "configs": Configs,
+    "safetensors": Headers,
+    "adapters": Adapters,
     "tables": Tables,
     "prompts": Prompts,
     "shards": Shards,

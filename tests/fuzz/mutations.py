@@ -93,11 +93,10 @@ def change_tree(random: Random, tree: Any) -> Any:
         parent.insert(key, deepcopy(parent[key]))
     elif change == 2:
         parent[random.choice(("surprise", "", "\n", "-1", "x" * 300))] = parent[key]
-    elif (
-        change == 3 and isinstance(parent[key], (int, float)) and not isinstance(parent[key], bool)
-    ):
+    elif change == 3 and type(parent[key]) in (int, float):
+        number = parent[key]
         parent[key] = random.choice(
-            (parent[key] + 1, parent[key] - 1, -parent[key], parent[key] * 1e6)
+            (number + 1, number - 1, -number, number * 1e6, number * 10**6, number * 100)
         )
     elif change == 4 and isinstance(parent[key], list):
         parent[key] = parent[key] * random.choice((2, 40, 2000))
