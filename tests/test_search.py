@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
+from presto.kernels.noise import gumbel
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
 from tests.support.examples import examples
@@ -116,9 +117,8 @@ def test_linear_is_the_chain_of_likeliest_tokens(drafted, context, pair, config)
 
 
 def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
-    drafted = Marginals(
-        ((4, 2, 1), (3, 0, 1)), tuple((-0.51083, -1.20397, -2.30259) for _ in range(2))
-    )  # .6 .3 .1
+    likely = (-0.51083, -1.20397, -2.30259)  # .6 .3 .1
+    drafted = Marginals(((4, 2, 1), (3, 0, 1)), (likely, likely))
     config = DecodeConfig(search="linear", sampled_draft=True, temperature=0.5)
     counts, draws = np.zeros((2, 3)), 4000
     for seed in range(draws):
@@ -129,6 +129,9 @@ def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
     assert np.all(
         np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws)
     )
+    noise = [gumbel(7, 2 + depth, 3, stream=1) for depth in (0, 1)]
+    tree, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=7))
+    assert list(tree.rank[1:]) == [int(np.argmax(np.array(likely) / 0.5 + g)) for g in noise]
     greedy, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, temperature=0.0))
     assert greedy.rank == (0, 0, 0)
 
