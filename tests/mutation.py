@@ -284,7 +284,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"of {', '.join(TESTS)}")
     parser.add_argument("--part", default="1/1", help="N/M: every M-th change, from the N-th")
-    parser.add_argument("--examples", default="20,100", help="tried one after the other")
+    parser.add_argument("--examples", default="20,200", help="tried one after the other")
     chosen = parser.parse_args()
     if unknown := [file for file in chosen.files if file not in TESTS]:
         parser.error(f"{unknown[0]} is not checked, there are {', '.join(TESTS)}")

@@ -1,5 +1,6 @@
 import itertools
 import math
+import random
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
 from presto.kernels.noise import gumbel
+from presto.plain import PlainNgram
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
 from tests.support.examples import examples
@@ -30,6 +32,26 @@ def test_equals_the_plain_python_search(drafted, context, pair, config) -> None:
     tree, seconds = build_tree(drafted, context, pair[0], config)
     assert tree == plain_tree(drafted, context, pair[1], config)
     assert min(seconds) >= 0
+
+
+@settings(max_examples=examples(150))
+@given(
+    marginals(least_depth=3, least_width=3),
+    contexts,
+    st.integers(0, 2**32 - 1),
+    st.integers(10, 60),
+    st.sampled_from(["product", "pmi"]),
+)
+def test_nodes_share_their_scores_only_where_the_counts_cannot_tell_them_apart(
+    drafted, context, seed, length, scorer
+) -> None:
+    """Deep trees over texts that have seen some pairs of tokens and others not."""
+    text = random.Random(seed).choices(range(VOCAB), k=length)
+    ngram, oracle = NgramModel(VOCAB), PlainNgram(VOCAB, 3, online=text)
+    ngram.extend(text)
+    config = DecodeConfig(scorer=scorer, budget=60, lam=2.5, normalised=False)
+    tree, _ = build_tree(drafted, context, ngram, config)
+    assert tree == plain_tree(drafted, context, oracle, config)
 
 
 @given(marginals(), contexts, ngrams(), configs)

@@ -1,6 +1,7 @@
 """Random inputs of the engine, for property tests."""
 
 import math
+import random
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
@@ -13,7 +14,12 @@ from presto.searches import SEARCHES
 
 VOCAB = 7
 tokens = st.integers(0, VOCAB - 1)
-texts = st.lists(tokens, max_size=40)
+# Short ones that say what they hold, and long ones after which most contexts have been seen.
+texts = st.lists(tokens, max_size=40) | st.builds(
+    lambda seed, length: random.Random(seed).choices(range(VOCAB), k=length),
+    st.integers(0, 2**32 - 1),
+    st.integers(40, 300),
+)
 corpora = st.lists(texts, max_size=3)
 
 
@@ -54,7 +60,7 @@ def ngrams(draw: st.DrawFn) -> tuple[NgramModel, PlainNgram]:
         draw(st.sampled_from([2, 3])),
     )
     static = NgramTable.build(documents, VOCAB, min_count=min_count) if documents else None
-    online, cut = draw(texts), draw(st.integers(0, 40))
+    online, cut = draw(texts), draw(st.integers(0, 300))
     model = NgramModel(VOCAB, static, online=bool(online), order=order)
     model.extend(online[:cut])
     model.extend(online[cut:])
