@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 from gradio_client import Client
-from gradio_client.utils import Status
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import run, until
+from tests.support.browser import DECODING, run, until
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
 Release = Callable[[], None]
-DECODING = {Status.PROCESSING, Status.ITERATING}  # of a client: before and after the first round
 HELD = "round 4 / 4"  # what a live run shows while it waits (the recorded run has 6 rounds)
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from gradio_client.utils import Status
 from playwright.sync_api import Page
 
 FLAGS = [
@@ -13,6 +14,7 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 ]
 LOCAL = {"localhost", "127.0.0.1"}
+DECODING = {Status.PROCESSING, Status.ITERATING}  # a client's run, before and after a round
 PATIENCE = 60_000  # milliseconds a busy machine may need to do what is expected
 
 
