@@ -251,7 +251,7 @@ def _waited(child: int) -> bool:
     return False
 
 
-def tests_of(file: str) -> list[str]:
+def files_for(file: str) -> list[str]:
     """The test files that look at ``file``."""
     return [str(ROOT / "tests" / f"test_{name}.py") for name in TESTS[file].split()]
 
@@ -262,7 +262,7 @@ def explained() -> set[tuple[str, str]]:
     for line in TABLE.read_text(encoding="utf-8").splitlines():
         if line.startswith("### "):
             file = line.removeprefix("### ").strip("`")
-        elif line.startswith("| ") and file:
+        elif line.startswith("| ") and "`" in line and file:
             name = " | ".join(cell.strip() for cell in line.replace("\\|", "\0").split("|")[1:4])
             found.add((file, name.replace("\0", "|")))
     return found
@@ -271,7 +271,7 @@ def explained() -> set[tuple[str, str]]:
 def survivors(file: str, part: tuple[int, int], examples: list[int]) -> tuple[int, list[Mutant]]:
     """How many changes were tried, and those that no test found; ``part`` (n, of) takes a share."""
     tried = mutants(file)[part[0] - 1 :: part[1]]
-    files = tests_of(file)
+    files = files_for(file)
     assert passes(files, None, examples[0]), f"the tests of {file} fail without any change"
     alive = tried
     for count in examples:
