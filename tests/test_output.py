@@ -1,6 +1,5 @@
 """Where output ends: EOS inside a path, the cap, stop strings; and what counts as committed."""
 
-from collections.abc import Iterable
 from itertools import islice
 from typing import get_args
 
@@ -10,7 +9,7 @@ from presto.models.registry import Pair, find
 from presto.records import DecodeConfig, Finish, Round
 from presto.runs.events import collected
 from presto.runs.runner import run_events
-from tests.support.doubles import Scripted
+from tests.support.doubles import Letters, Scripted
 
 EOS = 1
 
@@ -96,22 +95,6 @@ def test_an_exact_eos_needs_no_verification() -> None:
     _, rounds = run(Scripted(following([EOS]), agreeing([EOS]), exact=True))
     assert [round_.forwards for round_ in rounds] == [1]
     assert rounds[0].tree.tokens == (EOS,)
-
-
-class Letters:
-    """A tokenizer whose tokens are characters."""
-
-    def encode_chat(self, prompt: str, **_: object) -> tuple[int, ...]:
-        return tuple(ord(letter) - 64 for letter in prompt)
-
-    def piece(self, token: int) -> bytes:
-        return bytes([64 + token])
-
-    def decode(self, tokens: Iterable[int]) -> str:
-        return "".join(chr(64 + token) for token in tokens)
-
-    def labels(self, tokens: Iterable[int]) -> dict[int, str]:
-        return {token: chr(64 + token) for token in tokens}
 
 
 def test_runs_end_in_every_way_that_a_record_can_name() -> None:

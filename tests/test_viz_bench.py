@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from presto.benchmarks.bench import differences, summarise
-from presto.benchmarks.results import MAX_BYTES, BenchResult, parse_result
+from presto.benchmarks.results import MAX_BYTES, BenchResult, BenchRun, parse_result
+from presto.benchmarks.summary import differences, summarise
 from presto.records import DecodeConfig
 from tests.support import synthetic
 from tests.support.results import METHODS, RESULT, WHERE
@@ -46,7 +46,10 @@ def changed(value: object, *path: str) -> str:
 
 def test_what_the_benchmark_writes_is_read() -> None:
     lanes = [synthetic.recording(seed=seed, rounds=5).traces for seed in (0, 10, 20)]
-    rows = {str(trace.method): [traces[i] for traces in lanes] for i, trace in enumerate(lanes[0])}
+    rows = {
+        str(trace.method): [BenchRun.of(n, trace.method, lane[i]) for n, lane in enumerate(lanes)]
+        for i, trace in enumerate(lanes[0])
+    }
     written = RESULT | {
         "methods": summarise(rows),
         "differences": differences(rows),
@@ -54,7 +57,7 @@ def test_what_the_benchmark_writes_is_read() -> None:
     }
     result = parse_result(json.dumps(written, indent=1))
     assert set(result.methods) == {"presto", "linear", "blind", "ar"}
-    rounds = sum(len(trace.rounds) for trace in rows["presto"])
+    rounds = sum(run.totals.rounds for run in rows["presto"])
     assert sum(result.methods["presto"].histogram.values()) == rounds
     assert result.methods["blind"].ratio_to_linear is not None
     assert set(result.differences) == {"presto - blind", "presto - linear"}
@@ -117,7 +120,7 @@ def test_what_is_no_result_is_refused(text: str) -> None:
 
 
 def test_large_files_are_refused_before_they_are_read() -> None:
-    with pytest.raises(ValueError, match="2,000,001 bytes, at most 2,000,000"):
+    with pytest.raises(ValueError, match="8,000,001 bytes, at most 8,000,000"):
         parse_result("é" * (MAX_BYTES // 2) + "x")
 
 

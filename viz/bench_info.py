@@ -31,7 +31,14 @@ def where_line(result: BenchResult) -> str:
         if part
     ]
     sets = ", ".join(f"{_shown(name)} {count}" for name, count in result.prompts.items())
-    return " · ".join([*parts, sets and f"prompts: {sets}"] if sets else parts)
+    parts += [f"prompts: {sets}"] if sets else []
+    return " · ".join(parts if result.complete else [*parts, _stopped(result)])
+
+
+def _stopped(result: BenchResult) -> str:
+    done, planned = sum(result.prompts.values()), result.plan
+    of = f" of {sum(planned.prompts.values())}" if planned else ""
+    return f"stopped after {done}{of} prompts"
 
 
 class Measure(NamedTuple):

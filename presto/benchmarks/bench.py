@@ -1,146 +1,193 @@
-"""Methods side by side on real prompts: interleaved prompt by prompt after a warm-up, all figures
-paired.
+"""Methods side by side on real prompts: interleaved prompt by prompt after a warm-up.
+
+What is measured is written as it goes: a bench that is stopped leaves a valid file that says so,
+and goes on from there.
 """
 
+import json
 import platform
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from presto.benchmarks.statistics import Estimate, estimate
+from presto.benchmarks.results import BenchResult, BenchRun, Plan, digest, parse_result
+from presto.benchmarks.summary import differences, summarise
+from presto.decoding.loop import check_fits
 from presto.models.device import device_name, dtype_name
 from presto.models.registry import Pair
 from presto.records import DecodeConfig, Trace
-from presto.records.measures import (
-    acceptance_length,
-    output_ids,
-    overhead_share,
-    stage_totals,
-    tokens_per_second,
-)
+from presto.records.writing import check_output, write_whole
+from presto.runs.events import collected
 from presto.runs.prompts import Prompt
-from presto.runs.runner import finished
+from presto.runs.runner import run_events, versions
+from presto.runs.stopping import Stop
 from presto.runs.variants import Variant
 
-Rows = dict[str, list[Trace]]
 WARM_UP_TOKENS = 24
+WRITE_SECONDS = 20.0  # between two writings: the figures of many prompts take a while
+
+
+@dataclass
+class Bench:
+    """A benchmark under way. ``runs``: what has been measured, by prompt and method."""
+
+    pair: Pair
+    prompts: Sequence[Prompt]
+    methods: Sequence[Variant]
+    config: DecodeConfig
+    runs: dict[tuple[int, str], BenchRun] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for prompt in self.prompts:
+            ids = self.pair.encode(prompt.text)
+            try:
+                check_fits(len(ids), self.config, self.pair.system.context)
+            except ValueError as error:
+                place = f"{prompt.dataset}, line {prompt.line}"
+                raise ValueError(f"{place}: {error}") from None
+
+    def measure(self, stop: Stop) -> Iterator[int]:
+        """Decode what is still to be decoded, until ``stop``; yields the number of every prompt
+        that all methods have.
+
+        The order of methods turns with the prompt, so none is always first.
+        """
+        left = [number for number in range(len(self.prompts)) if not self._has(number)]
+        brief = replace(self.config, max_new_tokens=min(WARM_UP_TOKENS, self.config.max_new_tokens))
+        for variant in self.methods if left else ():
+            self._decoded(variant, self.prompts[left[0]], brief, stop)
+        for number in left:
+            turn = number % len(self.methods)
+            for variant in (*self.methods[turn:], *self.methods[:turn]):
+                if (number, variant.name) not in self.runs:
+                    trace = self._decoded(variant, self.prompts[number], self.config, stop)
+                    if stop.wanted:
+                        return
+                    self.runs[number, variant.name] = BenchRun.of(number, variant.name, trace)
+            yield number
+
+    def _decoded(
+        self, variant: Variant, prompt: Prompt, settings: DecodeConfig, stop: Stop
+    ) -> Trace:
+        events = run_events(self.pair, prompt.text, variant.method, variant.config(settings))
+        return collected(events, lambda _: stop.wanted)
+
+    def _has(self, number: int) -> bool:
+        return all((number, variant.name) in self.runs for variant in self.methods)
+
+    def result(self) -> dict[str, Any]:
+        """The result file's content (``docs/bench.md``), of the prompts that all methods have."""
+        done = [number for number in range(len(self.prompts)) if self._has(number)]
+        sets = sorted({self.prompts[number].dataset for number in done})
+        of_set = {name: [n for n in done if self.prompts[n].dataset == name] for name in sets}
+        rows = self._rows(done)
+        return {
+            "where": where(self.pair),
+            "config": asdict(self.config),
+            "prompts": {name: len(numbers) for name, numbers in of_set.items()},
+            "methods": summarise(rows),
+            "differences": differences(rows),
+            "datasets": {name: summarise(self._rows(of_set[name])) for name in sets},
+            "complete": len(done) == len(self.prompts),
+            "plan": asdict(self.plan()),
+            "runs": [asdict(self.runs[key]) for key in sorted(self.runs)],
+        }
+
+    def _rows(self, numbers: Sequence[int]) -> dict[str, list[BenchRun]]:
+        return {v.name: [self.runs[number, v.name] for number in numbers] for v in self.methods}
+
+    def plan(self) -> Plan:
+        """What was asked for."""
+        sets = sorted({prompt.dataset for prompt in self.prompts})
+        count = [prompt.dataset for prompt in self.prompts].count
+        texts = json.dumps([[prompt.dataset, prompt.text] for prompt in self.prompts])
+        return Plan(
+            methods=tuple(variant.name for variant in self.methods),
+            prompts={name: count(name) for name in sets},
+            data=digest(texts),
+            models=dict(self.pair.models),
+            versions=versions(),
+        )
+
+    def go_on(self, result: BenchResult, path: Path) -> None:
+        """Take the runs of ``result``, which lies at ``path``. ``ValueError`` names the first thing
+        that was otherwise: figures of two devices, versions or settings are no figures.
+        """
+        if result.plan is None or result.config is None:
+            raise ValueError(f"{path} does not hold its runs: begin anew, without --resume")
+        then = [asdict(part) for part in (result.where, result.config, result.plan)]
+        now = [where(self.pair), asdict(self.config), asdict(self.plan())]
+        for was, is_now in zip(then, now, strict=True):
+            for name in is_now:
+                if was[name] != is_now[name]:
+                    raise ValueError(
+                        f"{path} cannot be gone on with: {name} was {was[name]}, now it is "
+                        f"{is_now[name]}; delete it to begin anew"
+                    )
+        found = {(run.prompt, run.method): run for run in result.runs}
+        known = {variant.name for variant in self.methods}
+        self.runs |= {k: r for k, r in found.items() if k[0] < len(self.prompts) and k[1] in known}
+
+
+class ResultFile:
+    """The file of a bench, and the one beside it that holds what is measured until it is over.
+
+    ``ValueError`` if it could not be written, or if an unfinished one would be lost.
+    """
+
+    def __init__(self, path: Path | None, resume: bool) -> None:
+        if resume and path is None:
+            raise ValueError("--resume needs --json: the file of the bench to go on with")
+        self.path = None if path is None else check_output(path)
+        self.partial = None if path is None else path.with_name(f"{path.stem}.partial.json")
+        self.resume = resume
+        if self.partial is not None and self.partial.exists() and not resume:
+            raise ValueError(
+                f"{self.partial} holds a bench that was stopped: add --resume to go on with it, or "
+                "delete it"
+            )
+
+    def read_into(self, bench: Bench) -> None:
+        """What is to be gone on with, if it was asked for and there is any."""
+        for path in (self.partial, self.path) if self.resume else ():
+            if path is not None and path.is_file():
+                bench.go_on(parse_result(path.read_text(encoding="utf-8")), path)
+                return
+
+    def write(self, result: dict[str, Any]) -> None:
+        """Write the unfinished file, or the finished one in its place."""
+        if self.path is None or self.partial is None:
+            return
+        data = json.dumps(result, indent=1).encode() + b"\n"
+        write_whole(self.path if result["complete"] else self.partial, data)
+        if result["complete"]:
+            self.partial.unlink(missing_ok=True)
 
 
 def run_bench(
-    pair: Pair,
-    prompts: Sequence[Prompt],
-    methods: Sequence[Variant],
-    config: DecodeConfig,
-    report: Callable[[int, dict[str, Trace]], None] = lambda number, traces: None,
+    bench: Bench,
+    file: ResultFile,
+    stop: Stop,
+    report: Callable[[int], None] = lambda number: None,
 ) -> dict[str, Any]:
-    """Decode every prompt by every method; returns the result file's content
-    (``docs/bench.md``).
+    """Measure what is still to be measured, writing as it goes, also when it fails; returns the
+    result file's content.
     """
-    rows = collect(pair, prompts, methods, config, report)
-    datasets = sorted({prompt.dataset for prompt in prompts})
-    chosen = {
-        name: [i for i, prompt in enumerate(prompts) if prompt.dataset == name] for name in datasets
-    }
-    return {
-        "where": where(pair),
-        "config": asdict(config),
-        "prompts": {name: len(chosen[name]) for name in datasets},
-        "methods": summarise(rows),
-        "differences": differences(rows),
-        "datasets": {name: summarise(_subset(rows, chosen[name])) for name in datasets},
-    }
-
-
-def collect(
-    pair: Pair,
-    prompts: Sequence[Prompt],
-    methods: Sequence[Variant],
-    config: DecodeConfig,
-    report: Callable[[int, dict[str, Trace]], None],
-) -> Rows:
-    """Traces per method, prompt by prompt; the order of methods turns with the prompt, so none is
-    always first.
-    """
-
-    def run(variant: Variant, prompt: str, settings: DecodeConfig) -> Trace:
-        return finished(pair, prompt, variant.method, variant.config(settings))
-
-    for variant in methods:
-        run(variant, prompts[0].text, replace(config, max_new_tokens=WARM_UP_TOKENS))
-    rows: Rows = {variant.name: [] for variant in methods}
-    for number, prompt in enumerate(prompts):
-        turn = number % len(methods)
-        order = (*methods[turn:], *methods[:turn])
-        traces = {variant.name: run(variant, prompt.text, config) for variant in order}
-        for name in rows:
-            rows[name].append(traces[name])
-        report(number, traces)
-    return rows
-
-
-def summarise(rows: Rows) -> dict[str, Any]:
-    """The figures of every method."""
-    return {method: _figures(traces, rows) for method, traces in rows.items()}
-
-
-def _figures(traces: list[Trace], rows: Rows) -> dict[str, Any]:
-    lengths = [len(round_.committed) for trace in traces for round_ in trace.rounds]
-    rates = [tokens_per_second(trace) for trace in traces]
-    stages = [asdict(stage_totals(trace)) for trace in traces]
-    return {
-        "tau_macro": asdict(estimate([acceptance_length(trace) for trace in traces])),
-        "tau_micro": round(float(np.mean(lengths)), 4),
-        "tokens_per_forward": round(
-            sum(lengths) / sum(r.forwards for t in traces for r in t.rounds), 4
-        ),
-        "histogram": dict(sorted(Counter(lengths).items())),
-        "tokens_per_second": asdict(estimate(rates, np.median)),
-        "ratio_to_ar": _ratio(rates, rows.get("ar")),
-        "ratio_to_linear": _ratio(rates, rows.get("linear")),
-        "stages": {name: round(sum(stage[name] for stage in stages), 4) for name in stages[0]},
-        "overhead_share": asdict(estimate([overhead_share(trace) for trace in traces], np.median)),
-        "equal_to_ar": _equal(traces, rows.get("ar")),
-    }
-
-
-def _ratio(rates: list[float], baseline: list[Trace] | None) -> dict[str, float] | None:
-    """Median over prompts of the paired ratio of tokens per second."""
-    if baseline is None:
-        return None
-    paired = [rate / tokens_per_second(trace) for rate, trace in zip(rates, baseline, strict=True)]
-    return asdict(estimate(paired, np.median))
-
-
-def _equal(traces: list[Trace], reference: list[Trace] | None) -> list[int] | None:
-    if reference is None:
-        return None
-    same = sum(output_ids(a) == output_ids(b) for a, b in zip(traces, reference, strict=True))
-    return [same, len(traces)]
-
-
-def differences(rows: Rows) -> dict[str, dict[str, Any]]:
-    """Paired differences and ratios of macro τ between ``presto`` and the other drafting
-    methods.
-    """
-    if "presto" not in rows:
-        return {}
-    ours = np.array([acceptance_length(trace) for trace in rows["presto"]])
-    result = {}
-    for method in rows.keys() - {"presto", "ar"}:
-        theirs = np.array([acceptance_length(trace) for trace in rows[method]])
-        gap: Estimate = estimate((ours - theirs).tolist())
-        result[f"presto - {method}"] = {
-            **asdict(gap),
-            "ratio": round(float(ours.mean() / theirs.mean()), 4),
-        }
-    return dict(sorted(result.items()))
-
-
-def _subset(rows: Rows, indices: list[int]) -> Rows:
-    return {method: [traces[i] for i in indices] for method, traces in rows.items()}
+    file.read_into(bench)
+    written = -WRITE_SECONDS
+    try:
+        for number in bench.measure(stop):
+            report(number)
+            if time.monotonic() - written >= WRITE_SECONDS:
+                file.write(bench.result())
+                written = time.monotonic()
+    finally:
+        result = bench.result()
+        if bench.runs:
+            file.write(result)
+    return result
 
 
 def where(pair: Pair) -> dict[str, str]:
@@ -153,30 +200,3 @@ def where(pair: Pair) -> dict[str, str]:
         "dtype": dtype_name(system.dtype),
         "processor": platform.processor() or platform.machine(),
     }
-
-
-def table(result: dict[str, Any]) -> str:
-    """The result's headline figures as a text table."""
-    lines = [
-        f"{'method':8} {'tau macro [95 %]':22} {'per pass':>8} {'tokens/s':>9} {'x AR':>6} "
-        f"{'x linear':>9} "
-        f"{'overhead':>9}  equal to AR"
-    ]
-    for name, row in result["methods"].items():
-        tau, equal = row["tau_macro"], row["equal_to_ar"]
-        ratios = [
-            f"{row[key]['value']:.2f}" if row[key] else "-"
-            for key in ("ratio_to_ar", "ratio_to_linear")
-        ]
-        lines.append(
-            f"{name:8} {tau['value']:.3f} [{tau['low']:.3f}, {tau['high']:.3f}] "
-            f"{row['tokens_per_forward']:9.2f} {row['tokens_per_second']['value']:9.1f} "
-            f"{ratios[0]:>6} {ratios[1]:>9} "
-            f"{row['overhead_share']['value']:9.2%}  {equal or '-'}"
-        )
-    for name, gap in result["differences"].items():
-        lines.append(
-            f"{name}: {gap['value']:+.3f} [{gap['low']:+.3f}, {gap['high']:+.3f}], ratio "
-            f"{gap['ratio']:.3f}"
-        )
-    return "\n".join(lines)

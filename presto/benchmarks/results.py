@@ -4,17 +4,23 @@ A file comes from anyone. ``parse_result`` takes no field it does not know, no n
 finite and no file beyond ``MAX_BYTES``.
 """
 
+import hashlib
+import json
+from collections import Counter
+from dataclasses import asdict
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
-from presto.records import STRICT, DecodeConfig, explain
+from presto.records import STRICT, DecodeConfig, Stages, Trace, explain
+from presto.records.measures import Totals, output_ids, totals
 from presto.registry import NAME
 
-MAX_BYTES = 2_000_000
+MAX_BYTES = 8_000_000
 MAX_SETS = 40  # data sets of a file
 MAX_METHODS = 24
+MAX_RUNS = 100_000
 LONGEST_REASON = 240  # characters of a refusal
 Baseline = Literal["ar", "linear"]
 Stage = Literal["draft", "score", "search", "mask", "verify", "commit"]
@@ -24,6 +30,15 @@ Count = Annotated[int, Field(ge=0, le=10**9)]
 Tokens = Annotated[int, Field(ge=0, le=64)]  # committed in a round: a draft has 31 at most
 Name = Annotated[str, Field(max_length=200)]
 Variant = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]  # a method, a scorer or a search
+
+
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+Source = Annotated[str, Field(max_length=1000)]
+
+
+def digest(text: str) -> str:
+    """Sixteen hexadecimal digits that tell texts apart."""
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:16]
 
 
 def _in_order(low: float, high: float) -> None:
@@ -89,12 +104,66 @@ class Where:
     processor: Name
 
 
+@dataclass(frozen=True, config=STRICT)
+class BenchRun:
+    """What is kept of one run, so that figures can be made again: of prompt number ``prompt`` (from
+    0, over all data sets) by ``method``. ``text`` is a digest of the token ids.
+    """
+
+    prompt: Count
+    method: Variant
+    histogram: dict[Tokens, Count]
+    forwards: Count
+    seconds: Stages
+    text: Digest
+
+    @classmethod
+    def of(cls, prompt: int, method: str, trace: Trace) -> Self:
+        """The run of ``trace``."""
+        lengths = Counter(len(round_.committed) for round_ in trace.rounds)
+        sums, ids = totals(trace), json.dumps(output_ids(trace))
+        return cls(
+            prompt=prompt,
+            method=method,
+            histogram=dict(sorted(lengths.items())),
+            forwards=sums.forwards,
+            seconds=Stages(**{name: round(s, 6) for name, s in asdict(sums.stages).items()}),
+            text=digest(ids),
+        )
+
+    @property
+    def totals(self) -> Totals:
+        """The sums over its rounds."""
+        return Totals(
+            rounds=sum(self.histogram.values()),
+            tokens=sum(length * count for length, count in self.histogram.items()),
+            forwards=self.forwards,
+            seconds=sum(asdict(self.seconds).values()),
+            stages=self.seconds,
+        )
+
+
+@dataclass(frozen=True, config=STRICT)
+class Plan:
+    """What was asked for, and of which versions: a run that goes on must have the same."""
+
+    methods: Annotated[tuple[Variant, ...], Field(max_length=MAX_METHODS)]
+    prompts: Annotated[dict[Name, Count], Field(max_length=MAX_SETS)]  # per data set
+    data: Digest  # of all prompts
+    models: dict[Name, Source]
+    versions: dict[Name, Name]
+
+
 Methods = Annotated[dict[Variant, Figures], Field(max_length=MAX_METHODS)]
 
 
 @dataclass(frozen=True, config=STRICT)
 class BenchResult:
-    """A result file. Any subset of methods; the parts with a default may be missing."""
+    """A result file. Any subset of methods; the parts with a default may be missing.
+
+    ``complete`` is false in the file of a bench that was stopped: its figures are those of the
+    ``prompts`` that all methods have decoded, ``runs`` has every run that is over.
+    """
 
     where: Where
     methods: Methods
@@ -106,6 +175,9 @@ class BenchResult:
     datasets: Annotated[dict[Name, Methods], Field(max_length=MAX_SETS)] = Field(
         default_factory=dict
     )
+    complete: bool = True
+    plan: Plan | None = None
+    runs: Annotated[tuple[BenchRun, ...], Field(max_length=MAX_RUNS)] = ()
 
 
 _RESULT = TypeAdapter(BenchResult)

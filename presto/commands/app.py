@@ -6,22 +6,30 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from presto.commands.options import Dtype, PairChoice, configurable, option_of
-from presto.records import DecodeConfig
+from presto.commands.options import PairChoice, configurable, option_of
+from presto.commands.progress import Progress
+from presto.commands.train import train_app
+from presto.records import DecodeConfig, Method, Recording, Trace, save
+from presto.records.bounds import MAX_LANES, MAX_NOTE, MAX_TITLE
+from presto.records.measures import output_ids
+from presto.records.writing import check_output
+from presto.runs.events import GrowingRun, collected
+from presto.runs.prompts import checked_prompts
 from presto.runs.requests import check_method, check_prompt
+from presto.runs.stopping import Stop, stoppable
 from presto.runs.variants import find_variant, variants
+
+if TYPE_CHECKING:
+    from presto.models.registry import Pair
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
 )
 ngram_app = typer.Typer(no_args_is_help=True, help="Build n-gram tables.")
-train_app = typer.Typer(
-    no_args_is_help=True, help="Write self-distillation data and train drafters."
-)
 app.add_typer(ngram_app, name="ngram")
 app.add_typer(train_app, name="train")
 
@@ -37,10 +45,10 @@ def fetch(
     from presto.models.sources import resolve
 
     spec = find(pair or names()[0])
-    warm_up()
     for source, wanted in ((spec.target, revision), (spec.drafter, None)):
         if source:
             typer.echo(f"ready: {resolve(source, wanted).folder}")
+    warm_up()
 
 
 @app.command()
@@ -60,15 +68,25 @@ def decode(
     """Decode a prompt."""
     check_prompt(prompt)
     chosen = check_method(method)
-    from presto.records import save
-    from presto.runs.runner import finished, summary
+    if trace is not None:
+        check_output(trace)
+    from presto.runs.runner import run_events, summary
 
     pair = choice.load()
-    run = finished(pair, prompt, chosen, config)
+    with stoppable() as stop, Progress(config.max_new_tokens) as progress:
+
+        def enough(run: GrowingRun) -> bool:
+            progress.tell(chosen, run)
+            return stop.wanted
+
+        run = collected(run_events(pair, prompt, chosen, config), enough)
     if trace is not None:
         save(run, trace)
     result = summary(run)
     typer.echo(json.dumps(result, ensure_ascii=False) if json_output else result["text"])
+    if run.finish == "stopped":
+        kept = f"the run so far is in {trace}" if trace else "the text so far was printed"
+        stop.end(f"{len(output_ids(run))} of at most {config.max_new_tokens} tokens, {kept}")
 
 
 @app.command()
@@ -85,22 +103,35 @@ def bench(
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the result file here.")
     ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a bench that was stopped.")
+    ] = False,
 ) -> None:
-    """Run methods side by side on prompt files and print their figures."""
-    from presto.runs.prompts import load_prompts
+    """Run methods side by side on prompt files and print their figures.
 
-    chosen = [find_variant(name) for name in methods.split(",")]
-    prompts = [prompt for source in data for prompt in load_prompts(source)]
-    from presto.benchmarks.bench import run_bench, table
+    What is measured is written as it goes, to FILE.partial.json until the bench is over.
+    """
+    chosen = list({name: find_variant(name) for name in methods.split(",")}.values())
+    prompts = checked_prompts(data)
+    from presto.benchmarks.bench import Bench, ResultFile, run_bench
+    from presto.benchmarks.summary import table
 
-    def report(number: int, traces: dict[str, Any]) -> None:
-        lengths = {name: len(trace.rounds) for name, trace in traces.items()}
-        typer.echo(f"prompt {number + 1} of {len(prompts)}, rounds {lengths}", err=True)
+    file = ResultFile(json_file, resume)
+    measured = Bench(choice.load(), prompts, chosen, config)
 
-    result = run_bench(choice.load(), prompts, chosen, config, report)
-    if json_file is not None:
-        json_file.write_text(json.dumps(result, indent=1) + "\n")
-    typer.echo(table(result))
+    def report(number: int) -> None:
+        rounds = {v.name: measured.runs[number, v.name].totals.rounds for v in chosen}
+        typer.echo(f"prompt {number + 1} of {len(prompts)}, rounds {rounds}", err=True)
+
+    with stoppable() as stop:
+        result = run_bench(measured, file, stop, report)
+    if result["methods"]:
+        typer.echo(table(result))
+    if not result["complete"]:
+        done = sum(result["prompts"].values())
+        where = f"kept in {file.partial}: add --resume to go on" if json_file else "printed above"
+        where = where if measured.runs else "nothing is kept"
+        stop.end(f"{done} of {len(prompts)} prompts are measured, {where}")
 
 
 @app.command()
@@ -117,19 +148,46 @@ def record(
     """Decode a prompt by several methods and save them as one recording for the explorer."""
     check_prompt(prompt)
     chosen = [check_method(name) for name in methods.split(",")]
-    from presto.records import Recording, save
-    from presto.runs.runner import finished
-
-    pair = choice.load()
-    for (
-        method
-    ) in chosen:  # a short run of each first, so that no lane pays for compilation or cold caches
-        finished(
-            pair, prompt, method, replace(config, max_new_tokens=min(8, config.max_new_tokens))
+    check_output(out)
+    if len(title) > MAX_TITLE or len(note) > MAX_NOTE or len(chosen) > MAX_LANES:
+        raise ValueError(
+            f"a recording has at most {MAX_LANES} methods, {MAX_TITLE:,} characters of title and "
+            f"{MAX_NOTE:,} of note"
         )
-    traces = tuple(finished(pair, prompt, method, config) for method in chosen)
-    save(Recording(title, note, traces), out)
-    typer.echo(f"{out}: {', '.join(f'{t.method} {len(t.rounds)} rounds' for t in traces)}")
+    pair = choice.load()
+    with stoppable() as stop:
+        traces = _recorded(pair, prompt, chosen, config, stop)
+    if traces:
+        save(Recording(title, note, tuple(traces)), out)
+        typer.echo(f"{out}: {', '.join(f'{t.method} {len(t.rounds)} rounds' for t in traces)}")
+    kept = f"{out} has what was decoded" if traces else "nothing was decoded yet"
+    stop.end(f"{len(traces)} of {len(chosen)} methods were begun, {kept}")
+
+
+def _recorded(
+    pair: "Pair", prompt: str, methods: list[Method], config: DecodeConfig, stop: Stop
+) -> list[Trace]:
+    """The runs of the methods, up to and including the one in which ``stop`` came.
+
+    A short run of each goes before, so that none pays for compilation or cold caches.
+    """
+    from presto.runs.runner import run_events
+
+    brief = replace(config, max_new_tokens=min(8, config.max_new_tokens))
+    for method in methods:
+        collected(run_events(pair, prompt, method, brief), lambda _: stop.wanted)
+    traces: list[Trace] = []
+    with Progress(config.max_new_tokens) as progress:
+        for method in methods:
+            if stop.wanted:
+                break
+
+            def enough(run: GrowingRun, method: str = method) -> bool:
+                progress.tell(method, run)
+                return stop.wanted
+
+            traces.append(collected(run_events(pair, prompt, method, config), enough))
+    return traces
 
 
 @ngram_app.command("build")
@@ -145,83 +203,9 @@ def ngram_build(
     min_count: Annotated[int, typer.Option(help="Drop trigrams seen less often.")] = 1,
 ) -> None:
     """Count n-grams of a target's own text."""
+    check_output(out)
     from presto.training.corpus import build_table
 
     table = build_table(source, tokenizer, order, min_count)
     table.save(out)
     typer.echo(f"{out}: {out.stat().st_size / 1e6:.1f} MB")
-
-
-@train_app.command("data")
-def train_data(
-    out: Annotated[Path, typer.Option(help="Folder of the shards.")],
-    tokens: Annotated[int, typer.Option(help="Tokens to write.")] = 1_050_000,
-    rows: Annotated[int, typer.Option(help="Documents written at a time.")] = 128,
-    seed: option_of("seed") = 0,  # type: ignore[valid-type]
-    dtype: Dtype = "auto",
-) -> None:
-    """Let the target write prompts and answers, with its top-16 log-probabilities as labels.
-    Resumable.
-    """
-    from presto.training.jobs import write_data
-
-    write_data(out, tokens, rows, seed, dtype)
-
-
-DataFolder = Annotated[Path, typer.Option(help="Folder written by `train data`.")]
-Checkpoint = Annotated[Path, typer.Option(help="Training state; resumed if it is there.")]
-OutFolder = Annotated[Path, typer.Option(help="Folder to write at the end.")]
-Steps = Annotated[int, typer.Option(help="Optimiser steps in all.")]
-LearningRate = Annotated[
-    float, typer.Option(help="Of AdamW, after the warm-up; falls along a cosine.")
-]
-DrawSeed = Annotated[int, typer.Option(help="Of the documents and blocks of each step.")]
-InitFolder = Annotated[Path | None, typer.Option(help="Folder of an earlier result to start from.")]
-
-
-@train_app.command("adapter")
-def train_adapter(
-    data: DataFolder,
-    checkpoint: Checkpoint,
-    out: OutFolder,
-    steps: Steps = 1100,
-    learning_rate: LearningRate = 1e-3,
-    seed: DrawSeed = 0,
-    init: InitFolder = None,
-    dtype: Dtype = "auto",
-) -> None:
-    """Train the gated draft adapter by self-distillation. Resumable."""
-    from presto.training.jobs import fit_adapter
-
-    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
-    fit_adapter(data, checkpoint, out, schedule, dtype, init)
-
-
-@train_app.command("dflash")
-def train_dflash(
-    data: DataFolder,
-    checkpoint: Checkpoint,
-    out: OutFolder,
-    steps: Steps = 3000,
-    learning_rate: LearningRate = 1e-3,
-    seed: DrawSeed = 0,
-    init: InitFolder = None,
-    dtype: Dtype = "auto",
-) -> None:
-    """Train a DFlash drafter for the embedded target. Resumable."""
-    from presto.training.jobs import fit_dflash
-
-    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
-    fit_dflash(data, checkpoint, out, schedule, dtype, init)
-
-
-@train_app.command("join")
-def train_join(
-    source: Annotated[Path, typer.Argument(help="Folder with weights in pieces.")],
-    out: Annotated[Path, typer.Option(help="Folder to write, with whole weight files.")],
-) -> None:
-    """Put weights that travelled in pieces (`make gpu-train`) together again."""
-    from presto.models.pieces import join_folder
-
-    join_folder(source, out)
-    typer.echo(f"ready: {out}")

@@ -19,6 +19,7 @@ MAX_PIECE = 512  # characters or bytes of a token; the longest of public vocabul
 MAX_OUTPUT = 1 << 20  # characters of a run's text
 MAX_PROMPT_CHARACTERS = 20_000
 MAX_LANES = 16  # runs of a recording
+MAX_TITLE, MAX_NOTE = 1000, 4000  # characters
 
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
 LogProb = Annotated[float, Field(ge=-1e4, le=1e4)]  # ``plain`` clips to the same range
@@ -26,8 +27,8 @@ PathScore = Annotated[float, Field(ge=-1e7, le=1e7)]  # a sum of weighted ``LogP
 Probability = Annotated[float, Field(ge=0, le=1.001)]  # rounding may pass 1
 Amount = Annotated[float, Field(ge=-1e9, le=1e9)]  # seconds; a difference of logits
 Count = Annotated[int, Field(ge=0, le=10**6)]
-Name = Annotated[str, Field(max_length=1000)]
-Words = Annotated[str, Field(max_length=4000)]
+Name = Annotated[str, Field(max_length=MAX_TITLE)]
+Words = Annotated[str, Field(max_length=MAX_NOTE)]
 # A token's text, or its bytes where they are not UTF-8 on their own.
 Piece = (
     Annotated[str, Field(max_length=MAX_PIECE)]

@@ -5,7 +5,7 @@ run's head once, then every round as it comes. Whoever shows a run keeps of that
 whole ``Trace`` is put together, and checked, once: at the end.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from presto.records import Finish, Piece, Round, Trace
@@ -86,8 +86,12 @@ def events_of(trace: Trace) -> Iterator[RunEvent]:
         yield RoundDecoded(last, {}, trace.finish, trace.output)
 
 
-def collected(events: Iterable[RunEvent]) -> Trace:
-    """The whole run as a record. ``ValueError`` if it never started."""
+def collected(
+    events: Iterable[RunEvent], enough: Callable[[GrowingRun], bool] = lambda run: False
+) -> Trace:
+    """The whole run as a record, or what there is of it when ``enough`` says so, which is asked
+    after every event. ``ValueError`` if it never started.
+    """
     run: GrowingRun | None = None
     for event in events:
         if isinstance(event, RunStarted):
@@ -95,6 +99,8 @@ def collected(events: Iterable[RunEvent]) -> Trace:
         else:
             assert run is not None, "a run starts before its first round"
             run.add(event)
+        if enough(run):
+            break
     if run is None:
         raise ValueError("a run without any event has no trace")
     return run.trace()

@@ -111,13 +111,14 @@ def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tup
         pieces=pair.text.labels(run.prompt_ids),
         finish="stopped",
         prefill_seconds=seconds,
-        versions=_versions(),
+        versions=versions(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return run, head
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of what a run depends on."""
     return {"presto": __version__} | {name: version(name) for name in ("torch", "transformers")}
 
 

@@ -2,7 +2,7 @@
 are tables.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -166,3 +166,19 @@ class ScriptedSession:
     def commit(self, nodes: tuple[int, ...]) -> None:
         assert self.tree is not None
         self.cached += [self.tree.tokens[node] for node in (0, *nodes)]
+
+
+class Letters:
+    """A tokenizer whose tokens are characters."""
+
+    def encode_chat(self, prompt: str, **_: object) -> tuple[int, ...]:
+        return tuple(ord(letter) - 64 for letter in prompt)
+
+    def piece(self, token: int) -> bytes:
+        return bytes([64 + token])
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        return "".join(chr(64 + token) for token in tokens)
+
+    def labels(self, tokens: Iterable[int]) -> dict[int, str]:
+        return {token: chr(64 + token) for token in tokens}

@@ -1,0 +1,89 @@
+"""The commands ``presto train data | adapter | dflash | join``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from presto.commands.options import Dtype, option_of
+from presto.records.writing import check_output_folder
+
+train_app = typer.Typer(
+    no_args_is_help=True, help="Write self-distillation data and train drafters."
+)
+
+
+@train_app.command("data")
+def train_data(
+    out: Annotated[Path, typer.Option(help="Folder of the shards.")],
+    tokens: Annotated[int, typer.Option(help="Tokens to write.")] = 1_050_000,
+    rows: Annotated[int, typer.Option(help="Documents written at a time.")] = 128,
+    seed: option_of("seed") = 0,  # type: ignore[valid-type]
+    dtype: Dtype = "auto",
+) -> None:
+    """Let the target write prompts and answers, with its top-16 log-probabilities as labels.
+    Resumable.
+    """
+    from presto.training.jobs import write_data
+
+    write_data(out, tokens, rows, seed, dtype)
+
+
+DataFolder = Annotated[Path, typer.Option(help="Folder written by `train data`.")]
+Checkpoint = Annotated[Path, typer.Option(help="Training state; resumed if it is there.")]
+OutFolder = Annotated[Path, typer.Option(help="Folder to write at the end.")]
+Steps = Annotated[int, typer.Option(help="Optimiser steps in all.")]
+LearningRate = Annotated[
+    float, typer.Option(help="Of AdamW, after the warm-up; falls along a cosine.")
+]
+DrawSeed = Annotated[int, typer.Option(help="Of the documents and blocks of each step.")]
+InitFolder = Annotated[Path | None, typer.Option(help="Folder of an earlier result to start from.")]
+
+
+@train_app.command("adapter")
+def train_adapter(
+    data: DataFolder,
+    checkpoint: Checkpoint,
+    out: OutFolder,
+    steps: Steps = 1100,
+    learning_rate: LearningRate = 1e-3,
+    seed: DrawSeed = 0,
+    init: InitFolder = None,
+    dtype: Dtype = "auto",
+) -> None:
+    """Train the gated draft adapter by self-distillation. Resumable."""
+    from presto.training.jobs import fit_adapter
+
+    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
+    fit_adapter(data, checkpoint, out, schedule, dtype, init)
+
+
+@train_app.command("dflash")
+def train_dflash(
+    data: DataFolder,
+    checkpoint: Checkpoint,
+    out: OutFolder,
+    steps: Steps = 3000,
+    learning_rate: LearningRate = 1e-3,
+    seed: DrawSeed = 0,
+    init: InitFolder = None,
+    dtype: Dtype = "auto",
+) -> None:
+    """Train a DFlash drafter for the embedded target. Resumable."""
+    from presto.training.jobs import fit_dflash
+
+    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
+    fit_dflash(data, checkpoint, out, schedule, dtype, init)
+
+
+@train_app.command("join")
+def train_join(
+    source: Annotated[Path, typer.Argument(help="Folder with weights in pieces.")],
+    out: Annotated[Path, typer.Option(help="Folder to write, with whole weight files.")],
+) -> None:
+    """Put weights that travelled in pieces (`make gpu-train`) together again."""
+    check_output_folder(out)
+    from presto.models.pieces import join_folder
+
+    join_folder(source, out)
+    typer.echo(f"ready: {out}")

@@ -1,0 +1,282 @@
+"""The benchmark without a model: what is measured is kept, and goes on where it stopped."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from presto.benchmarks import bench as bench_module
+from presto.benchmarks.bench import Bench, ResultFile, run_bench
+from presto.benchmarks.results import parse_result
+from presto.commands.main import main
+from presto.commands.options import PairChoice
+from presto.models.catalogue import find
+from presto.models.registry import Pair
+from presto.records import DecodeConfig, load_recording, load_trace
+from presto.runs.prompts import Prompt
+from presto.runs.stopping import Stop
+from presto.runs.variants import find_variant
+from tests.support.doubles import Letters, Scripted
+from viz.bench_info import where_line
+
+PROMPTS = [Prompt(name, text, 1) for name, text in (("a", "AB"), ("a", "C"), ("b", "ABC"))]
+CONFIG = DecodeConfig(max_new_tokens=8, budget=5, draft_length=3)
+CALLS = 85  # of the target, until a stop comes in the middle of the second prompt
+
+
+def pair(choose: Callable[[Sequence[int]], int] = lambda prefix: 2 + len(prefix) % 7) -> Pair:
+    """A pair whose drafter is right two times out of three."""
+    system = Scripted(choose, lambda prefix, depth: 2 + (len(prefix) + depth + (depth == 2)) % 7)
+    return Pair(find("smollm2-gated"), system, Letters(), None)  # type: ignore[arg-type]
+
+
+def stopping(after: int, act: Callable[[], object]) -> Pair:
+    """The same, but ``act`` is called when the target is asked for the n-th time."""
+    asked = 0
+
+    def choose(prefix: Sequence[int]) -> int:
+        nonlocal asked
+        asked += 1
+        if asked == after:
+            act()
+        return 2 + len(prefix) % 7
+
+    return pair(choose)
+
+
+def begun(pair: Pair, config: DecodeConfig = CONFIG, methods: str = "ar,linear,presto") -> Bench:
+    return Bench(pair, PROMPTS, [find_variant(name) for name in methods.split(",")], config)
+
+
+def certain(result: dict[str, Any]) -> Any:
+    """What of a result does not depend on the clock."""
+    runs = [run | {"seconds": 0} for run in result["runs"]]
+    figures = {
+        name: {key: row[key] for key in ("tau_macro", "histogram", "equal_to_ar")}
+        for name, row in result["methods"].items()
+    }
+    return runs, figures, result["differences"], result["prompts"], result["complete"]
+
+
+def stop_in_the_middle(path: Path) -> Bench:
+    stop = Stop()
+    bench = begun(stopping(CALLS, lambda: setattr(stop, "signal", signal.SIGINT)))
+    run_bench(bench, ResultFile(path, False), stop)
+    return bench
+
+
+def test_a_stopped_bench_leaves_a_valid_file_that_says_so_and_goes_on(tmp_path: Path) -> None:
+    whole = run_bench(begun(pair()), ResultFile(tmp_path / "whole.json", False), Stop())
+    assert whole["complete"]
+    stopped = stop_in_the_middle(tmp_path / "x.json")
+    assert 3 < len(stopped.runs) < 9
+    partial = parse_result((tmp_path / "x.partial.json").read_text())
+    assert not partial.complete
+    assert sum(partial.prompts.values()) == 1
+    assert partial.plan is not None
+    assert partial.plan.prompts == {"a": 2, "b": 1}
+    assert "stopped after 1 of 3 prompts" in where_line(partial)
+    assert not (tmp_path / "x.json").exists()
+    resumed = begun(pair())
+    measured = list(stopped.runs.values())
+    result = run_bench(resumed, ResultFile(tmp_path / "x.json", True), Stop())
+    assert [run for run in resumed.runs.values() if run in measured] == measured
+    assert certain(result) == certain(whole)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["whole.json", "x.json"]
+    assert parse_result((tmp_path / "x.json").read_text()).complete
+
+
+def test_nothing_is_measured_twice(tmp_path: Path) -> None:
+    result = run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop())
+    again = begun(stopping(1, lambda: pytest.fail("decoded again")))
+    assert certain(run_bench(again, ResultFile(tmp_path / "x.json", True), Stop())) == certain(
+        result
+    )
+
+
+def test_an_unfinished_bench_is_not_overwritten(tmp_path: Path) -> None:
+    stop_in_the_middle(tmp_path / "x.json")
+    before = (tmp_path / "x.partial.json").read_bytes()
+    with pytest.raises(ValueError, match=r"x\.partial\.json holds a bench that was stopped"):
+        ResultFile(tmp_path / "x.json", False)
+    assert (tmp_path / "x.partial.json").read_bytes() == before
+    with pytest.raises(ValueError, match="--resume needs --json"):
+        ResultFile(None, True)
+
+
+def test_a_finished_one_stays_until_the_next_is_finished(tmp_path: Path) -> None:
+    run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop())
+    before = (tmp_path / "x.json").read_bytes()
+    stop_in_the_middle(tmp_path / "x.json")
+    assert (tmp_path / "x.json").read_bytes() == before
+    assert (tmp_path / "x.partial.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda b: setattr(b, "config", replace(CONFIG, max_new_tokens=9)), "max_new_tokens was 8"),
+        (lambda b: setattr(b, "methods", b.methods[:2]), "methods was"),
+        (lambda b: setattr(b, "prompts", PROMPTS[:2]), "prompts was"),
+        (lambda b: setattr(b, "prompts", [*PROMPTS[:2], Prompt("b", "AB")]), "data was"),
+        (lambda b: setattr(b.pair.system, "mode", "other"), "mode was scripted, now it is other"),
+    ],
+)
+def test_other_settings_are_refused_by_name(
+    tmp_path: Path, change: Callable[[Bench], None], named: str
+) -> None:
+    stop_in_the_middle(tmp_path / "x.json")
+    bench = begun(pair())
+    change(bench)
+    with pytest.raises(ValueError, match=named):
+        run_bench(bench, ResultFile(tmp_path / "x.json", True), Stop())
+
+
+@pytest.mark.parametrize("name", ["versions", "where"])
+def test_other_versions_and_devices_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    stop_in_the_middle(tmp_path / "x.json")
+    bench = begun(pair())
+    place = bench_module.where(bench.pair) | {"device": "tpu"}
+    told = {"versions": lambda: {"torch": "9"}, "where": lambda pair: place}
+    monkeypatch.setattr(bench_module, name, told[name])
+    with pytest.raises(ValueError, match=r"versions was|device was cpu, now it is tpu"):
+        run_bench(bench, ResultFile(tmp_path / "x.json", True), Stop())
+
+
+def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise RuntimeError("the device is gone")
+
+    with pytest.raises(RuntimeError, match="the device is gone"):
+        run_bench(begun(stopping(CALLS, fail)), ResultFile(tmp_path / "x.json", False), Stop())
+    assert len(parse_result((tmp_path / "x.partial.json").read_text()).runs) > 3
+
+
+def test_it_is_written_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_module, "WRITE_SECONDS", 0.0)
+    seen: list[int] = []
+
+    def look(_: int) -> None:
+        path = tmp_path / "x.partial.json"
+        seen.append(len(parse_result(path.read_text()).runs) if path.exists() else 0)
+
+    run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop(), look)
+    assert seen == [0, 3, 6]
+
+
+def test_a_prompt_beyond_the_context_is_refused_before_any_is_decoded() -> None:
+    prompts = [*PROMPTS, Prompt("c", "A" * 600, 7)]
+    untouched = stopping(1, lambda: pytest.fail("decoded"))
+    with pytest.raises(ValueError, match=r"c, line 7: the prompt has 600 tokens"):
+        Bench(untouched, prompts, [find_variant("ar")], CONFIG)
+
+
+# The command
+
+
+class Ended(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def presto(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Callable[..., Ended]:
+    """A command with the double for a pair, in an empty folder; ``after`` so many questions to its
+    target it gets a TERM.
+    """
+    (tmp_path / "a.jsonl").write_text('{"text": "AB"}\n{"text": "C"}\n{"text": "ABC"}\n')
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str, after: int = 0) -> Ended:
+        made = stopping(after, lambda: signal.raise_signal(signal.SIGTERM))
+        monkeypatch.setattr(PairChoice, "load", lambda self: made)
+        monkeypatch.setattr(sys, "argv", ["presto", *arguments, *SHORT])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Ended(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+SHORT = ("--max-new-tokens", "8", "--budget", "5")
+BENCH = ("bench", "--data", "a.jsonl", "--json", "x.json", "--methods", "ar,presto,ar")
+
+
+def test_the_command_bench_stops_and_goes_on(presto: Callable[..., Ended], tmp_path: Path) -> None:
+    stopped = presto(*BENCH, after=50)
+    assert stopped.code == 143
+    assert "of 3 prompts are measured, kept in x.partial.json: add --resume" in stopped.err
+    refused = presto(*BENCH)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.count("\n") == 1
+    finished = presto(*BENCH, "--resume")
+    assert finished.code == 0
+    assert finished.out.startswith("method")
+    assert parse_result((tmp_path / "x.json").read_text()).complete
+    assert presto(*BENCH, "--resume").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((*BENCH[:4], "no/x.json"), "cannot write no/x.json: there is no folder"),
+        ((*BENCH[:3], "--resume"), "--resume needs --json"),
+        (("bench", "--data", "bad.jsonl"), "bad.jsonl, line 2: half a surrogate pair"),
+        (("bench", "--data", "."), "is a folder"),
+        (("bench", "--data", ""), "the name of a prompt file is empty"),
+        (("decode", "A", "--trace", "."), "cannot write .: it is a folder"),
+        (("record", "A", "--title", "T", "--out", "no/x.json"), "there is no folder"),
+        (("record", "A", "--title", "T" * 2000, "--out", "x.json"), "1,000 characters of title"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused_before_the_work(
+    presto: Callable[..., Ended], tmp_path: Path, arguments: tuple[str, ...], named: str
+) -> None:
+    (tmp_path / "bad.jsonl").write_text('{"text": "A"}\n{"text": "\\ud800"}\n')
+    ended = presto(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert named in ended.err
+    assert ended.err.count("\n") == 1
+
+
+def test_decode_and_record_keep_what_is_decoded(
+    presto: Callable[..., Ended], tmp_path: Path
+) -> None:
+    ended = presto("decode", "AB", "--trace", "run.json", "--method", "ar", after=4)
+    assert ended.code == 143
+    assert "4 of at most 8 tokens, the run so far is in run.json" in ended.err
+    trace = load_trace(tmp_path / "run.json")
+    assert (trace.finish, len(trace.rounds)) == ("stopped", 4)
+    assert ended.out.strip() == trace.text
+    record = ("record", "AB", "--title", "T", "--out", "two.json", "--methods", "ar,linear,presto")
+    ended = presto(*record, after=40)
+    assert ended.code == 143
+    assert "of 3 methods were begun, two.json has what was decoded" in ended.err
+    recording = load_recording(tmp_path / "two.json")
+    assert 0 < len(recording.traces) < 3
+    assert recording.traces[-1].finish == "stopped"
+    assert presto("decode", "AB", "--trace", "run.json").code == 0
+    assert load_trace(tmp_path / "run.json").finish == "length"
+
+
+def test_progress_is_shown_on_a_terminal_only(
+    presto: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ("decode", "AB", "--method", "ar")
+    assert presto(*arguments).err == ""
+    monkeypatch.setattr("presto.commands.progress.PER_SECOND", 10**9)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    shown = presto(*arguments).err
+    assert "\rar: 3 of at most 8 tokens, 3 rounds, " in shown
+    assert shown.endswith("\r")
+    assert json.dumps(shown).count("\\n") == 0
