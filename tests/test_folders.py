@@ -25,7 +25,7 @@ from presto.models.selfspec import MASK_FILE, load_draft_adapter, save_draft_ada
 from presto.models.text import load_text
 from presto.records import DecodeConfig
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 from tests.support.checkpoints import edit_config, edit_tensors, truncate, write_model, write_words
 from tests.support.dflash import MIXED, PROMPT, SIZES, dflash
 from tests.support.doubles import CPU, tiny_gated, tiny_llama

@@ -24,7 +24,7 @@ from presto.records.writing import (
 )
 from presto.runs.stopping import Stop, StoppedError, stoppable
 from presto.training import corpus, shards
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 from presto.training.shards import load_shards, save_shard, write_shards
 from tests.support.training import RECIPE, documents, trainer
 

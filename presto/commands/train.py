@@ -7,6 +7,7 @@ import typer
 
 from presto.commands.options import Dtype, option_of
 from presto.records.writing import check_output_folder
+from presto.training.shards import documents_for
 
 train_app = typer.Typer(
     no_args_is_help=True, help="Write self-distillation data and train drafters."
@@ -52,10 +53,11 @@ def train_adapter(
     dtype: Dtype = "auto",
 ) -> None:
     """Train the gated draft adapter by self-distillation. Resumable."""
+    documents = documents_for(data, checkpoint, out)
     from presto.training.jobs import fit_adapter
 
     schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
-    fit_adapter(data, checkpoint, out, schedule, dtype, init)
+    fit_adapter(documents, checkpoint, out, schedule, dtype, init)
 
 
 @train_app.command("dflash")
@@ -70,10 +72,11 @@ def train_dflash(
     dtype: Dtype = "auto",
 ) -> None:
     """Train a DFlash drafter for the embedded target. Resumable."""
+    documents = documents_for(data, checkpoint, out)
     from presto.training.jobs import fit_dflash
 
     schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
-    fit_dflash(data, checkpoint, out, schedule, dtype, init)
+    fit_dflash(documents, checkpoint, out, schedule, dtype, init)
 
 
 @train_app.command("join")

@@ -18,7 +18,7 @@ from presto.models.backbone import Backbone
 from presto.models.lora import LowRankAdapter
 from presto.models.selfspec import load_draft_adapter
 from presto.training.blocks import Batch, block_mask
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 from presto.training.trainer import Recipe, Trainer
 
 ADAPTED = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 
 
 @dataclass(frozen=True)

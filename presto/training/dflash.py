@@ -17,7 +17,7 @@ from presto.models.backbone import Backbone
 from presto.models.dflash_config import DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
 from presto.training.blocks import Batch, block_mask
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 from presto.training.trainer import Recipe, Trainer
 
 FEATURE_BATCH = 16  # documents whose features are computed in one forward

@@ -27,6 +27,7 @@ from presto.runs.refusals import in_one_sentence
 from presto.runs.stopping import Stop, stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
+from presto.training.documents import Document
 from presto.training.jobs import (
     DFLASH_MASK,
     GREEDY_SHARE,
@@ -35,7 +36,7 @@ from presto.training.jobs import (
     save_adapter,
     save_dflash,
 )
-from presto.training.selfgen import Document, Writer
+from presto.training.selfgen import Writer
 from presto.training.shards import load_shards, next_number, write_shards
 
 logger = logging.getLogger(__name__)

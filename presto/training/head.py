@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 
 
 class DistilledHead:

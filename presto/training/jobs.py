@@ -8,11 +8,12 @@ from typing import Any
 from presto.models.registry import load_target
 from presto.models.selfspec import save_draft_adapter
 from presto.models.weights import FOLDER, embedded_target
-from presto.records.writing import check_output, check_output_folder, follow_umask, write_whole
+from presto.records.writing import check_output_folder, follow_umask, write_whole
 from presto.runs.stopping import stoppable
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
 from presto.training.dflash import DFlashRecipe, DFlashTrainer
-from presto.training.selfgen import Document, Writer
+from presto.training.documents import Document
+from presto.training.selfgen import Writer
 from presto.training.shards import load_shards, next_number, write_shards
 from presto.training.trainer import Trainer
 
@@ -36,7 +37,7 @@ def write_data(folder: Path, tokens: int, rows: int, seed: int, dtype: str) -> N
 
 
 def fit_adapter(
-    data: Path,
+    documents: list[Document],
     checkpoint: Path,
     out: Path,
     schedule: Schedule,
@@ -46,7 +47,7 @@ def fit_adapter(
     """Train by ``schedule``, from the adapter folder ``init`` if given, and write the adapter
     folder with its curve.
     """
-    recipe, documents = AdapterRecipe(**schedule), _documents(data, checkpoint, out)
+    recipe = AdapterRecipe(**schedule)
     backbone, _ = load_target(embedded_target(), dtype)
     trainer = AdapterTrainer(backbone, documents, recipe, init)
     with stoppable() as stop:
@@ -55,7 +56,7 @@ def fit_adapter(
 
 
 def fit_dflash(
-    data: Path,
+    documents: list[Document],
     checkpoint: Path,
     out: Path,
     schedule: Schedule,
@@ -65,7 +66,7 @@ def fit_dflash(
     """Train by ``schedule``, from the drafter folder ``init`` if given, and write the drafter
     folder with its curve.
     """
-    recipe, documents = DFlashRecipe(**schedule), _documents(data, checkpoint, out)
+    recipe = DFlashRecipe(**schedule)
     backbone, text = load_target(embedded_target(), dtype)
     mask = text.tokenizer.convert_tokens_to_ids(DFLASH_MASK)
     trainer = DFlashTrainer(backbone, documents, replace(recipe, mask_token_id=mask), init)
@@ -84,20 +85,6 @@ def save_dflash(trainer: DFlashTrainer, out: Path) -> None:
     """Write the drafter folder with its curve."""
     trainer.drafter.save(out)
     _write_curve(out, trainer)
-
-
-def _documents(data: Path, checkpoint: Path, out: Path) -> list[Document]:
-    """What is learned from; the places of state and result are checked before anything else."""
-    check_output_folder(checkpoint.parent)
-    if checkpoint.exists():
-        check_output(checkpoint)
-    check_output_folder(out)
-    documents = load_shards(data)
-    if not documents:
-        raise ValueError(
-            f"{data} holds no shards: run `python -m presto train data --out {data}` first"
-        )
-    return documents
 
 
 def _write_curve(folder: Path, trainer: Trainer) -> None:

@@ -17,9 +17,9 @@ from transformers.cache_utils import Cache, CacheLayerMixin
 from presto.models.backbone import Backbone
 from presto.models.text import Text
 from presto.runs.stopping import Stop
+from presto.training.documents import LABEL_WIDTH, Document
 from presto.training.openers import OPENERS
 
-LABEL_WIDTH = 16  # top log-probabilities kept per position
 LOOP_WINDOW, LOOP_DISTINCT = (
     32,
     8,
@@ -95,18 +95,6 @@ class Stream:
     tokens: list[int] = field(default_factory=list)
     labels: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
     answer_start: int = 0  # index of the first answer token; 0 while the prompt is being written
-
-
-@dataclass(frozen=True)
-class Document:
-    """``tokens [L]``, where the answer starts, and the label of every answer token ``[L - start,
-    16]``.
-    """
-
-    tokens: np.ndarray
-    answer_start: int
-    label_ids: np.ndarray
-    label_logprobs: np.ndarray
 
 
 class Writer:

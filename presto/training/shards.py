@@ -5,13 +5,17 @@ import math
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from presto.kernels.arrays import read_arrays
-from presto.records.writing import alone, replacing
+from presto.records.writing import alone, check_output, check_output_folder, replacing
 from presto.runs.stopping import Stop
-from presto.training.selfgen import LABEL_WIDTH, Document, Writer
+from presto.training.documents import LABEL_WIDTH, Document
+
+if TYPE_CHECKING:
+    from presto.training.selfgen import Writer
 
 logger = logging.getLogger(__name__)
 _SHARD = re.compile(r"shard-(\d+)\.npz")
@@ -50,6 +54,22 @@ def load_shards(folder: Path) -> list[Document]:
     damaged.
     """
     return [document for path in shard_numbers(folder).values() for document in _load_shard(path)]
+
+
+def documents_for(data: Path, checkpoint: Path, out: Path) -> list[Document]:
+    """What a training learns from; the places of its state and its result are checked before
+    anything else.
+    """
+    check_output_folder(checkpoint.parent)
+    if checkpoint.exists():
+        check_output(checkpoint)
+    check_output_folder(out)
+    documents = load_shards(data)
+    if not documents:
+        raise ValueError(
+            f"{data} holds no shards: run `python -m presto train data --out {data}` first"
+        )
+    return documents
 
 
 def _load_shard(path: Path) -> list[Document]:
@@ -94,7 +114,7 @@ def _agree(
 
 
 def write_shards(
-    writer: Writer, folder: Path, tokens: int, stop: Stop, seconds: float = math.inf
+    writer: "Writer", folder: Path, tokens: int, stop: Stop, seconds: float = math.inf
 ) -> None:
     """Generate until the folder holds ``tokens`` prompt and answer tokens, for ``seconds`` (and
     until there are ``FEWEST`` documents: one to learn from, one held out), or until ``stop``.
@@ -109,7 +129,7 @@ def write_shards(
         _write(writer, folder, tokens, stop, seconds)
 
 
-def _write(writer: Writer, folder: Path, tokens: int, stop: Stop, seconds: float) -> None:
+def _write(writer: "Writer", folder: Path, tokens: int, stop: Stop, seconds: float) -> None:
     there = load_shards(folder)
     total, count = sum(len(d.tokens) for d in there), len(there)
     pending: list[Document] = []

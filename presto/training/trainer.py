@@ -23,8 +23,8 @@ from presto.records import shown
 from presto.records.writing import alone, replacing
 from presto.runs.stopping import Stop
 from presto.training.blocks import Batch, draw_batch
+from presto.training.documents import Document
 from presto.training.head import DistilledHead
-from presto.training.selfgen import Document
 
 logger = logging.getLogger(__name__)
 HELD_OUT, HELD_OUT_BLOCKS = 64, 12

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from presto.training.adapter import AdapterRecipe, AdapterTrainer
-from presto.training.selfgen import Document
+from presto.training.documents import Document
 from tests.support.doubles import tiny_llama
 
 VOCAB = 23
