@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.configuration import set_hypothesis_home_dir
 
 from presto.build import warm_up
 from presto.paths import cache_folder
@@ -99,7 +100,9 @@ def main() -> None:
     warm_up()
     home = Path.cwd()
     before = set(os.listdir(home))
-    count = sum(run(kind, chosen.first, chosen.cases) for kind in chosen.kinds or known)
+    with tempfile.TemporaryDirectory() as own:
+        set_hypothesis_home_dir(own)
+        count = sum(run(kind, chosen.first, chosen.cases) for kind in chosen.kinds or known)
     if appeared := set(os.listdir(home)) - before:
         print(f"left behind in {home.name}: {sorted(appeared)}")
         count += 1
