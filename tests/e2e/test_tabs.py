@@ -1,0 +1,80 @@
+"""Many tabs of one browser over HTTP/1.1, which gives them six connections together."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Request
+
+from tests.support.browser import PATIENCE, rest, run, until
+from tests.support.server import SERVE, served
+from tests.tabs import measured
+
+pytestmark = pytest.mark.browser
+STREAMS = ("/heartbeat/", "/queue/data")
+
+
+@pytest.fixture(scope="module")
+def slow(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app with a line for every tab and rounds of a second."""
+    folder = tmp_path_factory.mktemp("tabs")
+    settings = {"PRESTO_RUNS": str(runs), "PACE": "1", "PRESTO_QUEUE": "8"}
+    with served(SERVE, folder / "log", **settings) as url:
+        yield url
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """One browser's window."""
+    made = browser.new_context()
+    made.set_default_timeout(PATIENCE)
+    yield made
+    made.close()
+
+
+def open_streams(page: Page) -> list[Request]:
+    """The event streams the page asks for by HTTP, those that are over taken out."""
+    streams: list[Request] = []
+    page.on("request", lambda asked: streams.append(asked) if is_stream(asked) else None)
+    for event in ("requestfinished", "requestfailed"):
+        page.on(event, lambda over: streams.remove(over) if over in streams else None)
+    return streams
+
+
+def is_stream(asked: Request) -> bool:
+    return any(part in asked.url for part in STREAMS)
+
+
+def test_a_tab_in_which_nothing_runs_holds_no_stream(context: BrowserContext, slow: str) -> None:
+    page = context.new_page()
+    streams = open_streams(page)
+    page.goto(slow)
+    rest(page)
+    until(lambda: page.wait_for_timeout(100) or not streams)
+
+
+def test_a_tab_whose_run_decodes_holds_a_socket_and_no_connection(
+    context: BrowserContext, slow: str
+) -> None:
+    page = context.new_page()
+    sockets, streams = [], open_streams(page)
+    page.on("websocket", sockets.append)
+    page.goto(slow)
+    rest(page)
+    until(lambda: page.wait_for_timeout(100) or not streams)
+    run(page, "hello")
+    page.wait_for_selector('[data-part="badge"]:text("live")')
+    page.wait_for_timeout(1500)  # rounds come
+    assert streams == []
+    assert not all(socket.is_closed() for socket in sockets)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    until(lambda: page.wait_for_timeout(100) or all(socket.is_closed() for socket in sockets))
+
+
+def test_eight_tabs_of_which_seven_ask_for_runs(browser: Browser, slow: str) -> None:
+    figures = measured(browser, slow, 8)
+    waited = [
+        figures["first_tree_of_the_last_tab_seconds"],
+        *figures["stop_answered_seconds"].values(),
+    ]
+    assert max(waited) < 15, figures  # 45 and 60 s while streams took the connections

@@ -1,0 +1,85 @@
+"""Many tabs of one browser: ``python -m tests.tabs [--tabs 8] [--real]``; prints figures as JSON.
+
+A browser opens six connections to a host over HTTP/1.1 and shares them among all its tabs. In every
+tab but the last a run is asked for, so that one decodes and the others wait in the line; then the
+last tab is opened, and Stop is pressed in the tab that decodes and in one that waits. Without
+``--real`` a double stands for the model.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.support.browser import FLAGS, chromium, first_tree, run
+from tests.support.server import APP, SERVE, served
+
+LONGEST_MS = 90_000  # that an answer is waited for
+
+
+def seconds(began: float) -> float:
+    """Seconds since ``began``."""
+    return round(time.perf_counter() - began, 2)
+
+
+def opened(page: Page, url: str) -> float:
+    """Open the page; seconds to its first tree."""
+    page.set_default_timeout(LONGEST_MS)
+    began = time.perf_counter()
+    page.goto(url, wait_until="commit")
+    first_tree(page)
+    return seconds(began)
+
+
+def stopped(page: Page) -> float:
+    """Press Stop; seconds until the tab offers Run again."""
+    began = time.perf_counter()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled(timeout=LONGEST_MS)
+    return seconds(began)
+
+
+def asked(page: Page, number: int) -> None:
+    """Ask for a run and wait until the server has taken the request."""
+    run(page, f"tab {number} asks")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_enabled(timeout=LONGEST_MS)
+
+
+def measured(browser: Browser, url: str, tabs: int) -> dict[str, Any]:
+    """The figures of so many tabs of one browser."""
+    context = browser.new_context(viewport={"width": 1366, "height": 768})
+    pages = [context.new_page() for _ in range(tabs)]
+    trees = []
+    for number, page in enumerate(pages):
+        trees.append(opened(page, url))
+        if number < tabs - 1:
+            asked(page, number)
+    stops = {"decoding": stopped(pages[0]), "waiting": stopped(pages[-2])}
+    context.close()
+    return {
+        "tabs": tabs,
+        "first_tree_seconds": trees,
+        "first_tree_of_the_last_tab_seconds": trees[-1],
+        "stop_answered_seconds": stops,
+    }
+
+
+def main() -> None:
+    """Serve the app and open its tabs."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tabs", type=int, default=8)
+    parser.add_argument("--real", action="store_true", help="decode with the embedded pair")
+    chosen = parser.parse_args()
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
+        settings = {"PACE": "1", "PRESTO_QUEUE": str(chosen.tabs)}
+        with served(APP if chosen.real else SERVE, Path(folder) / "log", **settings) as url:
+            print(json.dumps(measured(browser, url, chosen.tabs), indent=1))
+
+
+if __name__ == "__main__":
+    main()
