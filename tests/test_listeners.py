@@ -61,7 +61,7 @@ def decoded(monkeypatch: pytest.MonkeyPatch) -> int:
     monkeypatch.setattr(serve, "PACE", 0.0)
     monkeypatch.setitem(sys.modules, "presto.runs.runner", serve.double())
     monkeypatch.setattr(listeners, "current_session", lambda: "me")
-    monkeypatch.setattr(listeners.time, "monotonic", count(0.0, 3.0).__next__)
+    monkeypatch.setattr(listeners, "monotonic", count(0.0, 3.0).__next__)
     lane = Lane("presto", DecodeConfig())
     return len(list(serving.decode_lanes("smollm2-gated", "hello", [lane])))
 
@@ -77,5 +77,5 @@ def test_a_run_somebody_listens_to_goes_on(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_outside_of_an_event_nobody_needs_to_listen(monkeypatch: pytest.MonkeyPatch) -> None:
     attention = Attention()
-    monkeypatch.setattr(listeners.time, "monotonic", lambda: 1e9)
+    monkeypatch.setattr(listeners, "monotonic", lambda: 1e9)
     assert not attention.is_lost()

@@ -5,8 +5,8 @@ killed in between, would keep the model to the run's end; ``Attention`` ends tha
 """
 
 import re
-import time
 from collections import Counter
+from time import monotonic
 from urllib.parse import parse_qs
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -55,10 +55,10 @@ class Attention:
 
     def __init__(self) -> None:
         self.session = current_session()  # ``None`` outside of an event
-        self.since = time.monotonic()
+        self.since = monotonic()
 
     def is_lost(self) -> bool:
         """Whether nobody has listened for ``PATIENCE`` seconds."""
         if self.session is None or _open[self.session]:
-            self.since = time.monotonic()
-        return time.monotonic() - self.since > PATIENCE
+            self.since = monotonic()
+        return monotonic() - self.since > PATIENCE

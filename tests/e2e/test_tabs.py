@@ -73,8 +73,7 @@ def test_a_tab_whose_run_decodes_holds_a_socket_and_no_connection(
 
 def test_eight_tabs_of_which_seven_ask_for_runs(browser: Browser, slow: str) -> None:
     figures = measured(browser, slow, 8)
-    waited = [
-        figures["first_tree_of_the_last_tab_seconds"],
-        *figures["stop_answered_seconds"].values(),
-    ]
-    assert max(waited) < 15, figures  # 45 and 60 s while streams took the connections
+    stops = figures["stop_answered_seconds"].values()
+    seconds = [*figures["first_tree_seconds"], *figures["run_accepted_seconds"], *stops]
+    assert None not in seconds, figures
+    assert max(seconds) < 20, figures  # more than a minute while streams took the connections
