@@ -71,7 +71,9 @@ class Visitor:
         return self.page.get_by_role("button", name=name, exact=True)
 
 
-def live_runs(browser: Browser, url: str, pid: int, runs: range) -> list[dict[str, Any]]:
+def live_runs(
+    browser: Browser, url: str, pid: int, runs: range, every: int = EVERY
+) -> list[dict[str, Any]]:
     """Let two visitors ask for these runs; the readings."""
     visitors = [Visitor(browser, url, number) for number in range(2)]
     readings, ends = [], dict.fromkeys(ENDS, 0)
@@ -82,7 +84,7 @@ def live_runs(browser: Browser, url: str, pid: int, runs: range) -> list[dict[st
             how = Random(run).choice(ENDS)
             ends[how] += 1
             visitor.end(how)
-        if (first + len(visitors)) % EVERY == 0:
+        if (first + len(visitors)) % every == 0:
             readings.append({"runs": first + len(visitors), **usage(pid)._asdict(), **ends})
     for visitor in visitors:
         visitor.context.close()

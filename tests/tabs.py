@@ -1,15 +1,16 @@
-"""Many tabs of one browser: ``python -m tests.tabs [--tabs 8] [--real]``; prints figures as JSON.
+"""Many tabs of one browser: ``python -m tests.tabs [--tabs 8]``; prints the figures as JSON.
 
 A browser opens six connections to a host over HTTP/1.1 and shares them among all its tabs. In every
 tab but the last a run is asked for, so that one decodes and the others wait in the line; then the
 last tab is opened, and Stop is pressed in the tab that decodes and in one that waits. ``null`` is
-what did not come within a minute. Without ``--real`` a double stands for the model.
+what did not come within a minute. A double stands for the model: its run waits in the middle.
 """
 
 import argparse
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
 from tests.support.browser import FLAGS, chromium, first_tree, run
-from tests.support.server import APP, SERVE, served
+from tests.support.server import SERVE, served
 
 LONGEST_MS = 60_000  # that an answer is waited for
 
@@ -83,18 +84,30 @@ def measured(browser: Browser, url: str, tabs: int) -> dict[str, Any]:
     }
 
 
+@contextmanager
+def held(folder: Path, tabs: int, **more: str) -> Iterator[str]:
+    """Address of an app with a line for every tab, whose runs wait after their fourth round."""
+    hold = folder / "hold"
+    hold.touch()
+    settings = {"HOLD": str(hold), "PRESTO_QUEUE": str(tabs)} | more
+    with served(SERVE, folder / "log", **settings) as url:
+        yield url
+        hold.unlink()
+
+
 def main() -> None:
     """Serve the app and open its tabs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tabs", type=int, default=8)
-    parser.add_argument("--real", action="store_true", help="decode with the embedded pair")
-    chosen = parser.parse_args()
+    tabs = parser.parse_args().tabs
     expect.set_options(timeout=LONGEST_MS)
-    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with (
+        TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        held(Path(folder), tabs) as url,
+    ):
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        settings = {"PACE": "1", "PRESTO_QUEUE": str(chosen.tabs)}
-        with served(APP if chosen.real else SERVE, Path(folder) / "log", **settings) as url:
-            print(json.dumps(measured(browser, url, chosen.tabs), indent=1))
+        print(json.dumps(measured(browser, url, tabs), indent=1))
 
 
 if __name__ == "__main__":

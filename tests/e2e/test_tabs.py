@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Request
+from playwright.sync_api import Browser, BrowserContext, Page, Request, expect
 
 from tests.support.browser import PATIENCE, rest, run, until
-from tests.support.server import SERVE, served
-from tests.tabs import measured
+from tests.tabs import held, measured
 
 pytestmark = pytest.mark.browser
 STREAMS = ("/heartbeat/", "/queue/data")
@@ -16,10 +15,8 @@ STREAMS = ("/heartbeat/", "/queue/data")
 
 @pytest.fixture(scope="module")
 def slow(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app with a line for every tab and rounds of a second."""
-    folder = tmp_path_factory.mktemp("tabs")
-    settings = {"PRESTO_RUNS": str(runs), "PACE": "1", "PRESTO_QUEUE": "8"}
-    with served(SERVE, folder / "log", **settings) as url:
+    """The app with a line for every tab and runs that do not end."""
+    with held(tmp_path_factory.mktemp("tabs"), 8, PRESTO_RUNS=str(runs)) as url:
         yield url
 
 
@@ -58,17 +55,27 @@ def test_a_tab_whose_run_decodes_holds_a_socket_and_no_connection(
 ) -> None:
     page = context.new_page()
     sockets, streams = [], open_streams(page)
-    page.on("websocket", sockets.append)
+    page.on("websocket", lambda socket: sockets.append(socket))
     page.goto(slow)
     rest(page)
     until(lambda: page.wait_for_timeout(100) or not streams)
     run(page, "hello")
-    page.wait_for_selector('[data-part="badge"]:text("live")')
-    page.wait_for_timeout(1500)  # rounds come
+    expect(page.locator('#player [data-part="where"]')).to_have_text("round 4 / 4")
     assert streams == []
     assert not all(socket.is_closed() for socket in sockets)
-    page.get_by_role("button", name="Stop", exact=True).click()
-    until(lambda: page.wait_for_timeout(100) or all(socket.is_closed() for socket in sockets))
+    page.close()  # and with it the run
+
+
+def test_a_stream_that_no_socket_carries_is_asked_for_by_fetch(
+    context: BrowserContext, slow: str
+) -> None:
+    page = context.new_page()
+    page.route_web_socket("**/queue/data*", lambda socket: socket.close(code=1011))
+    page.goto(slow)
+    rest(page)
+    run(page, "hello")
+    expect(page.locator('#player [data-part="badge"]')).to_have_text("live")
+    page.close()
 
 
 def test_eight_tabs_of_which_seven_ask_for_runs(browser: Browser, slow: str) -> None:
