@@ -3,46 +3,58 @@
 
 const STREAM = "/gradio_api/queue/data";
 const OVER = 1000; // close code of a stream that came to its end
+const PATIENCE = 3000; // milliseconds for a WebSocket to open
 
 const fetchPlainly = window.fetch;
 let isRefused = false; // by something between page and server that lets no WebSocket through
 
-/** The messages of an open `socket` as the body of an answer. */
+/** The messages of an open `socket` as the body of an answer, until `signal` is aborted. */
 function bodyOf(socket, signal) {
   const encoder = new TextEncoder();
   return new ReadableStream({
     start(controller) {
+      const leave = () => {
+        socket.onmessage = socket.onclose = null;
+        socket.close();
+        controller.close();
+      };
       socket.onmessage = ({ data }) => controller.enqueue(encoder.encode(data));
       socket.onclose = ({ code }) => {
+        signal.removeEventListener("abort", leave);
         if (code === OVER) controller.close();
         else controller.error(new TypeError("The connection was lost."));
       };
-      signal?.addEventListener("abort", () => {
-        socket.onclose = null;
-        socket.close();
-        controller.error(signal.reason);
-      });
+      if (signal.aborted) leave();
+      else signal.addEventListener("abort", leave);
     },
   });
 }
 
-/** What `fetch` would answer, asked for by WebSocket. */
-function fetchBySocket(address, { signal } = {}) {
-  const socket = new WebSocket(address.href.replace(/^http/, "ws"));
+/** What `fetch` would answer to the `request`, asked for by WebSocket. */
+function fetchBySocket({ url, signal }) {
+  const socket = new WebSocket(url.replace(/^http/, "ws"));
   return new Promise((resolve, reject) => {
-    socket.onopen = () => resolve(new Response(bodyOf(socket, signal)));
-    socket.onclose = () => reject(new TypeError("No WebSocket to this server."));
+    const timer = setTimeout(() => socket.close(), PATIENCE);
+    socket.onclose = () => {
+      clearTimeout(timer);
+      reject(new TypeError("No WebSocket to this server."));
+    };
+    socket.onopen = () => {
+      clearTimeout(timer);
+      resolve(new Response(bodyOf(socket, signal)));
+    };
   });
 }
 
 async function fetchOrCarry(input, init) {
-  const address = typeof input === "string" ? new URL(input, window.location.href) : null;
-  if (isRefused || !address?.pathname.endsWith(STREAM)) return fetchPlainly(input, init);
+  const { pathname } = new URL(input.url ?? input, window.location.href);
+  if (isRefused || !pathname.endsWith(STREAM)) return fetchPlainly(input, init);
+  const request = new Request(input, init);
   try {
-    return await fetchBySocket(address, init);
+    return await fetchBySocket(request);
   } catch {
     isRefused = true;
-    return fetchPlainly(input, init);
+    return fetchPlainly(request);
   }
 }
 

@@ -11,6 +11,9 @@ from tests.tabs import held, measured
 
 pytestmark = pytest.mark.browser
 STREAMS = ("/heartbeat/", "/queue/data")
+NO_SOCKETS = """window.WebSocket = class {
+    constructor() { setTimeout(() => this.onclose({ code: 1006 })); }
+};"""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +73,7 @@ def test_a_stream_that_no_socket_carries_is_asked_for_by_fetch(
     context: BrowserContext, slow: str
 ) -> None:
     page = context.new_page()
-    page.route_web_socket("**/queue/data*", lambda socket: socket.close(code=1011))
+    page.add_init_script(NO_SOCKETS)
     page.goto(slow)
     rest(page)
     run(page, "hello")
