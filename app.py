@@ -32,14 +32,17 @@ from ui.controls import (
 )
 from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
+from ui.gate import Gate
 from ui.limits import SESSIONS, limit
 from ui.links import from_query, to_query
+from ui.listeners import Listeners
 from ui.live import begin, check, halt, ready_again, run_live
 from ui.payload import Value
 from ui.player import PLAYER, component, early_scripts, serve_files, unchanging
 from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
 from ui.run_ticket import RunTicket
+from ui.streams import StreamsOverSockets
 
 SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
@@ -221,6 +224,16 @@ def bench_page() -> None:
     show.click(show_result, pasted, figures, **AT_ONCE)
 
 
+def around() -> list[Middleware]:
+    """What stands before Gradio's own routes."""
+    return [
+        Middleware(Gate),
+        Middleware(StreamsOverSockets),
+        Middleware(Listeners),
+        Middleware(CompressedOnce, prefixes=unchanging()),
+    ]
+
+
 def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
@@ -232,7 +245,9 @@ def main() -> None:
         css_paths=PLAYER / "player.css",
         head=early_scripts(),
         footer_links=["api"],
-        app_kwargs={"middleware": [Middleware(CompressedOnce, prefixes=unchanging())]},
+        run_history=False,  # nobody's prompts are kept
+        enable_monitoring=False,
+        app_kwargs={"middleware": around()},
         state_session_capacity=limit("PRESTO_SESSIONS", SESSIONS),
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
     )

@@ -12,9 +12,7 @@ import json
 import statistics
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,11 +21,12 @@ from typing import Any
 from gradio_client import Client
 from gradio_client.utils import QueueError
 
-from tests.support.server import APP, SERVE, served
+from tests.support.process import serving, usage
 
 RETRY_SECONDS = 0.2
 PATIENCE_SECONDS = 60  # clients and server share the cores of one machine here
-SESSIONS = "40"  # so few that memory must stay flat within the test: two waves of visitors
+# So few sessions that memory must stay flat within the test: two waves of visitors.
+SETTINGS = {"PACE": "0.002", "PRESTO_SESSIONS": "40"}
 
 
 @dataclass
@@ -38,37 +37,6 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
     refused: int = 0
     crossed: int = 0  # answers that belong to somebody else's prompt
-
-
-def resident_megabytes(pid: int) -> float:
-    """Memory that a process holds (Linux)."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError(f"process {pid} has no VmRSS")
-
-
-@contextmanager
-def serving(real: bool, folder: Path, **settings: str) -> Iterator[tuple[str, int]]:
-    """Address and process of the app."""
-    with served(
-        APP if real else SERVE,
-        folder / "log",
-        **{"PACE": "0.002", "PRESTO_SESSIONS": SESSIONS} | settings,
-    ) as url:
-        port = url.rsplit(":", 1)[1]
-        yield url, next(pid for pid in children() if f"PORT={port}".encode() in environment(pid))
-
-
-def children() -> list[int]:
-    """Processes that this one started (Linux)."""
-    files = Path("/proc/self/task").glob("*/children")
-    return [int(pid) for file in files for pid in file.read_text().split()]
-
-
-def environment(pid: int) -> list[bytes]:
-    """A process's environment variables."""
-    return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
 
 
 def visit(url: str, prompt: str, tokens: int, tally: Tally) -> None:
@@ -104,10 +72,10 @@ def run_load(url: str, pid: int, visitors: int, runs: int, tokens: int = 16) -> 
     every ``visitors``.
     """
     tally, began = Tally(), time.perf_counter()
-    megabytes = [resident_megabytes(pid)]
+    megabytes = [usage(pid).megabytes]
     for first in range(0, runs, visitors):
         wave(url, range(first, min(first + visitors, runs)), visitors, tokens, tally)
-        megabytes.append(resident_megabytes(pid))
+        megabytes.append(usage(pid).megabytes)
     return {
         "visitors": visitors,
         "runs": len(tally.seconds),
@@ -129,7 +97,10 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=16, help="new tokens of a run")
     parser.add_argument("--real", action="store_true", help="decode with the embedded pair")
     chosen = parser.parse_args()
-    with TemporaryDirectory() as folder, serving(chosen.real, Path(folder)) as (url, pid):
+    with (
+        TemporaryDirectory() as folder,
+        serving(chosen.real, Path(folder), **SETTINGS) as (url, pid),
+    ):
         print(json.dumps(run_load(url, pid, chosen.visitors, chosen.runs, chosen.tokens), indent=1))
 
 

@@ -38,6 +38,11 @@ def test_a_recording_is_opened_with_its_prompt_and_ends_the_live_run(warned: lis
     assert warned == []
 
 
+def test_what_a_file_says_is_no_markup_in_the_answer(warned: list[str]) -> None:
+    opened({"text": '{"<img src=//a.example onerror=alert(1)>": 1}'})
+    assert "{'&lt;img src=//a.example onerror=alert(1)&gt;': 1}" in warned[0]
+
+
 def test_a_single_trace_is_opened_too(warned: list[str]) -> None:
     _, _, value = opened({"text": to_json(RUN.traces[1]).decode()})
     assert len(value["rounds"]) == len(RUN.traces[1].rounds)

@@ -14,11 +14,15 @@ import pytest
 from gradio.context import LocalContext
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, EventQueue, Queue
+from gradio.route_utils import API_PREFIX
+from gradio_client.utils import is_file_obj_with_meta
 
 import ui
 from tests.support.event_loop import in_a_loop
 from ui import queue
-from ui.gradio_internals import current_page, refuse_before_queue, waiting
+from ui.gradio_internals import Refusal, current_page, refuse_before_queue, waiting
+from ui.player import PLAYER
+from ui.streams import STREAM
 
 ROOT = Path(ui.__file__).parents[1]
 FORBIDDEN = re.compile(r"gradio\.(context|queueing|route_utils|routes|state_holder|utils)|\._queue")
@@ -42,10 +46,10 @@ def fill(made: gr.Blocks, count: int) -> None:
     line.queue += [Event("session", function, None, None) for _ in range(count)]  # type: ignore[arg-type]
 
 
-def push(made: gr.Blocks, name: str) -> Any:
+def push(made: gr.Blocks, name: str, data: list[Any] | None = None) -> Any:
     """What the page's queue answers a request of the endpoint ``name``."""
     (index,) = [i for i, function in made.fns.items() if function.api_name == name]
-    body = PredictBodyInternal(fn_index=index, data=[], session_hash="me")
+    body = PredictBodyInternal(fn_index=index, data=data or [], session_hash="me")
     return asyncio.run(made._queue.push(body=body, request=None, username=None))
 
 
@@ -88,8 +92,46 @@ def test_the_page_that_asks_is_known_while_its_event_is_handled() -> None:
 
 def test_refusals_are_asked_in_the_order_they_were_added() -> None:
     made = in_a_loop(page)
-    refuse_before_queue(made, lambda *_: "not today")
-    assert push(made, "other") == (False, "not today", "queue_full")
+    refuse_before_queue(made, lambda *_: Refusal("not today", "error"))
+    assert push(made, "other") == (False, "not today", "error")
+
+
+FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
+
+
+@pytest.mark.parametrize("data", [[FILE], [1, [{"deep": [FILE | {"url": "http://a.example"}]}]]])
+def test_a_call_that_names_a_file_is_refused_before_gradio_fetches_it(data: list[Any]) -> None:
+    assert is_file_obj_with_meta(FILE)  # what Gradio takes for a file
+    made = in_a_loop(page)
+    assert push(made, "other", data) == (False, queue.NO_FILES, "error")
+    assert push(made, "other", [{"path": "/etc/passwd"}, "meta", {"meta": 1}])[0] is True
+
+
+def test_a_page_with_state_opens_no_stream_while_nothing_runs() -> None:
+    def configs() -> tuple[Any, Any]:
+        with gr.Blocks() as made:
+            gr.State()
+        usual = made.get_config_file()
+        return usual, queue.bound_queue(made).get_config_file()
+
+    usual, ours = in_a_loop(configs)
+    assert usual["connect_heartbeat"] is True  # else this is needed no more
+    assert ours == usual | {"connect_heartbeat": False}
+
+
+def test_the_pages_of_gradio_ask_for_a_stream_as_our_script_expects() -> None:
+    """By ``fetch``, at this address; by anything else our script would not see it."""
+    folder = Path(gr.__file__).parent / "templates" / "frontend" / "assets"
+    client = next(
+        text
+        for path in folder.glob("index-*.js")
+        if "queue/data" in (text := path.read_text(encoding="utf-8"))
+    )
+    assert "EventSource(" not in client
+    assert "connect_heartbeat" in client
+    script = (PLAYER / "streams.js").read_text(encoding="utf-8")
+    assert f'const STREAM = "{STREAM}";' in script
+    assert f"{API_PREFIX}/queue/data" == STREAM
 
 
 @pytest.mark.parametrize(

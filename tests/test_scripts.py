@@ -15,7 +15,7 @@ from tests.support.checks import some
 from tests.support.node import evaluate, run_node
 from ui.explore_payload import value_of
 from ui.files import LARGEST
-from ui.player import PLAYER, early_scripts
+from ui.player import AT_ONCE, PLAYER, early_scripts
 from viz.formula import decimal, formula
 from viz.text import label, plotly_text
 from viz.theme import SYMBOLS
@@ -58,13 +58,13 @@ def imported(path: Path, found: dict[Path, None]) -> dict[Path, None]:
 
 
 def test_the_page_loads_early_exactly_what_it_shows_first() -> None:
-    needed = imported(PLAYER / "player.js", {}) | {PLAYER / "theme.js": None}
+    needed = imported(PLAYER / "player.js", {}) | {PLAYER / name: None for name in AT_ONCE}
     hrefs = re.findall(r'rel="modulepreload"[^>]* href="gradio_api/file=([^"]+)"', early_scripts())
     assert sorted(hrefs) == sorted(path.as_posix() for path in needed)
 
 
 def test_no_script_is_unused() -> None:
-    used = {PLAYER / "boot.js": None, PLAYER / "theme.js": None}
+    used = {PLAYER / name: None for name in ("boot.js", *AT_ONCE)}
     for name in ("player", "compare", "bench"):
         used |= imported(PLAYER / f"{name}.js", {})
     assert set(SCRIPTS) == used.keys()

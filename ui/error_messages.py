@@ -1,6 +1,9 @@
 """Messages for what went wrong: the visitor's part in one sentence, ours in the log."""
 
 import logging
+from html import escape
+
+import gradio as gr
 
 from presto.models.catalogue import WeightsError
 from presto.models.memory import is_out_of_memory
@@ -25,6 +28,11 @@ def sentence(error: Exception) -> str:
     """An error as a sentence of its own."""
     text = str(error)
     return text[:1].upper() + text[1:]
+
+
+def warn(text: str) -> None:
+    """Show a message over the page. Gradio's are HTML; what is foreign in ours stays characters."""
+    gr.Warning(escape(text, quote=False))
 
 
 def reason_in(lane: Lane, error: Exception) -> str:

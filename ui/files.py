@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from presto.records import Recording, Trace, recording_from_json, trace_from_json
-from ui.error_messages import sentence
+from ui.error_messages import sentence, warn
 from ui.explore_payload import value_of
 from ui.run_ticket import RunTicket
 
@@ -29,7 +29,7 @@ def open_file(ticket: RunTicket, event: gr.EventData) -> tuple[Any, Any, Any]:
             check_size(trace)
         value = value_of(recording, "opened")
     except ValueError as error:
-        gr.Warning(sentence(error))
+        warn(sentence(error))
         return gr.skip(), gr.skip(), gr.skip()
     ticket.leave()
     return None, recording.traces[0].prompt, value

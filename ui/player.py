@@ -11,6 +11,7 @@ from presto.paths import ASSETS
 PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
 LATER = {"boot.js", "bench.js", "compare.js", "logic/lanes.js"}  # not for the page that opens first
+AT_ONCE = ("streams.js", "theme.js")  # run by the page itself, not by its components
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 OURS = (PLOTLY, PLAYER, LEARN)
 GRADIOS = ("/assets/", "/static/", "/theme.css")
@@ -63,4 +64,5 @@ def early_scripts() -> str:
     scripts = {path.relative_to(PLAYER).as_posix(): _address(path) for path in PLAYER.rglob("*.js")}
     preload = '<link rel="modulepreload" fetchpriority="low" href="{}">'
     parts = [preload.format(href) for name, href in scripts.items() if name not in LATER]
-    return "".join([*parts, f'<script type="module" src="{scripts["theme.js"]}"></script>'])
+    module = '<script type="module" src="{}"></script>'
+    return "".join([*parts, *(module.format(scripts[name]) for name in AT_ONCE)])

@@ -14,6 +14,7 @@ from ui import zero
 from ui.error_messages import ServingError, no_memory
 from ui.lanes import Lane, LaneEvent, Update, Waiting
 from ui.limits import limit
+from ui.listeners import Attention
 from ui.worker import ModelThread, StuckError
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ def _thread() -> ModelThread:
 
 def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
     """Decode the lanes one after another. Closing the generator ends the run and frees its memory
-    at once.
+    at once, and so does a visitor who never listens.
 
     ``ValueError``, ``WeightsError`` and ``ServingError`` say in one sentence why a run cannot go
     on.
@@ -43,12 +44,14 @@ def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[U
         return
     from presto.runs.runner import stream
 
-    thread = _thread()
+    thread, attention = _thread(), Attention()
     yield from _loaded(thread, system)
     for number, lane in enumerate(lanes):
         events = stream(system, prompt, lane.method, lane.config)
         try:
             while (event := _round(thread, partial(next, events, None), lane)) is not None:
+                if attention.is_lost():
+                    return
                 yield LaneEvent(number, event)
         finally:
             if not thread.stuck:

@@ -1,7 +1,5 @@
 """The browser tests' app, served once per session, and the pages they open."""
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from presto.records import save
 from tests.support import synthetic
-from tests.support.browser import FLAGS, PATIENCE, rest, watch
+from tests.support.browser import FLAGS, PATIENCE, chromium, rest, watch
 from tests.support.node import NODE
 from tests.support.server import APP, SERVE, served
 
@@ -75,16 +73,9 @@ def browser() -> Iterator[Browser]:
     """Chromium named by $PRESTO_CHROMIUM or on the PATH; without one the browser tests fail, they
     never skip.
     """
-    path = (
-        os.environ.get("PRESTO_CHROMIUM")
-        or shutil.which("chromium")
-        or shutil.which("google-chrome")
-    )
-    if not path:
-        raise RuntimeError("no Chromium found: set PRESTO_CHROMIUM to its path")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from gradio_client import Client
-from gradio_client.exceptions import AppError
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import DECODING, run, until
@@ -175,14 +174,6 @@ def test_leaving_the_page_frees_the_worker(
     release()
     until(closed_log.exists)
     assert closed_log.read_text().split()[:2] == ["presto", "5"]
-
-
-def test_the_api_decodes_and_refuses_in_words(address: str) -> None:
-    client = Client(address, verbose=False)
-    trace = client.predict("hello", "linear", "", {"budget": 8}, api_name="/decode")
-    assert trace["method"] == "linear"
-    with pytest.raises(AppError, match="The prompt is blank"):
-        client.predict(" ", "linear", "", {}, api_name="/decode")
 
 
 def saved_run(page: Page, path: Path) -> str:

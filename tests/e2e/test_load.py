@@ -8,14 +8,16 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.load import run_load, serving
+from tests.load import SETTINGS, run_load
+from tests.support.process import serving
 from ui.player import PLAYER
 
 pytestmark = pytest.mark.browser
 
 
 def test_simultaneous_visitors_get_their_own_runs_and_leave_nothing_behind(tmp_path: Path) -> None:
-    with serving(real=False, folder=tmp_path, PRESTO_QUEUE="2", PRESTO_SESSIONS="8") as (url, pid):
+    settings = SETTINGS | {"PRESTO_QUEUE": "2", "PRESTO_SESSIONS": "8"}
+    with serving(real=False, folder=tmp_path, **settings) as (url, pid):
         figures = run_load(url, pid, visitors=8, runs=32)
     assert (figures["runs"], figures["lost"], figures["crossed"]) == (32, 0, 0)
     assert figures["refusals_of_a_full_line"] > 0

@@ -1,5 +1,7 @@
 """A headless Chromium that may talk to nobody but this machine, and waits for what it shows."""
 
+import os
+import shutil
 import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
@@ -14,6 +16,14 @@ FLAGS = [
 LOCAL = {"localhost", "127.0.0.1"}
 DECODING = {Status.PROCESSING, Status.ITERATING}  # a client's run, before and after a round
 PATIENCE = 60_000  # milliseconds a busy machine may need to do what is expected
+
+
+def chromium() -> str:
+    """The Chromium named by $PRESTO_CHROMIUM or on the PATH; ``RuntimeError`` without one."""
+    found = os.environ.get("PRESTO_CHROMIUM") or shutil.which("chromium")
+    if path := found or shutil.which("google-chrome"):
+        return path
+    raise RuntimeError("no Chromium found: set PRESTO_CHROMIUM to its path")
 
 
 def watch(page: Page, trouble: list[str]) -> None:
