@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Error, Locator, Page, expect, sync_playwright
 
 from tests.support.browser import FLAGS, chromium, rest
 from tests.support.process import serving, usage
@@ -30,6 +30,7 @@ PAIRS = ("smollm2-gated", "smollm2-quadratic", "smollm2-dflash")
 ENDS = ("wait", "wait", "stop", "close")
 LONGEST_MS = 180_000  # a busy machine may take for what is expected
 EVERY = 10  # runs between two readings
+WHERE = '#player [data-part="where"]'
 
 
 class Visitor:
@@ -55,7 +56,7 @@ class Visitor:
         """See the run to its end, or end it."""
         assert self.page is not None
         if how != "wait":
-            first = self.page.locator('#player [data-part="where"]')
+            first = self.page.locator(WHERE)
             expect(first).to_have_text(re.compile("round [1-9]"), timeout=LONGEST_MS)
         if how == "close":
             self.page.close()
@@ -99,14 +100,12 @@ def replays(browser: Browser, url: str, count: int) -> dict[str, list[float]]:
     rest(page)
     session = page.context.new_cdp_session(page)
     heaps: dict[str, list[float]] = defaultdict(list)
-    picker = page.get_by_role("combobox", name="Recorded run")
-    picker.click()
-    titles = page.get_by_role("option").all_inner_texts()
-    page.keyboard.press("Escape")
+    titles = recorded_runs(page).all_inner_texts()
+    step_through(page)
     for number in range(count):
         title = titles[(number + 1) % len(titles)].strip("✓ \n")
-        picker.click()
-        page.get_by_role("option", name=title, exact=True).click()
+        recorded_runs(page).filter(has_text=title).click()
+        expect(page.locator(WHERE)).to_have_text(re.compile("^round 1 /"), timeout=LONGEST_MS)
         rest(page)
         step_through(page)
         session.send("HeapProfiler.collectGarbage")
@@ -116,15 +115,25 @@ def replays(browser: Browser, url: str, count: int) -> dict[str, list[float]]:
     return heaps
 
 
+def recorded_runs(page: Page) -> Locator:
+    """The list of recorded runs, opened: it opens when its field gets the focus."""
+    picker = page.get_by_role("combobox", name="Recorded run")
+    picker.blur()
+    picker.click()
+    options = page.get_by_role("listbox").get_by_role("option")
+    expect(options.first).to_be_visible()
+    return options
+
+
 def step_through(page: Page) -> None:
-    """Show every round of the run, each as soon as the one before is drawn."""
-    page.keyboard.press("Home")
-    where = page.locator('#player [data-part="where"]')
+    """Show every round of a run just picked, each as soon as the one before is drawn."""
+    where = page.locator(WHERE)
     rounds = int(where.inner_text().split("/")[1])
     for number in range(1, rounds + 1):
         expect(where).to_have_text(f"round {number} / {rounds}", timeout=LONGEST_MS)
         rest(page)
-        page.keyboard.press("ArrowRight")
+        if number < rounds:
+            page.click('#player [data-do="next"]')
 
 
 def drift(values: Sequence[float]) -> float:

@@ -69,7 +69,7 @@ def test_a_recording_is_shown_as_it_is_spelled(visit: Visit, hostile: str) -> No
     expect(page.get_by_role("combobox", name="Recorded run")).to_have_value(TEXT)
     for part in ("place", "text"):
         expect(page.locator(f'#player [data-part="{part}"]')).to_contain_text("<img src=")
-    for tab in page.get_by_role("tab").all():
+    for tab in page.locator("#player").get_by_role("tab").all():
         tab.click()
     page.click('#player [data-do="last"]')
     page.locator('#player [data-part="table"] tr[data-node]').first.click()
