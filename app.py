@@ -38,7 +38,7 @@ from ui.links import from_query, to_query
 from ui.listeners import Listeners
 from ui.live import begin, check, halt, ready_again, run_live
 from ui.payload import Value
-from ui.player import PLAYER, component, early_scripts, serve_files, unchanging
+from ui.player import STYLES, component, early_scripts, serve_files, unchanging
 from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
 from ui.run_ticket import RunTicket
@@ -242,7 +242,7 @@ def main() -> None:
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
         server_port=port,
         theme=gr.themes.Base(font=FONTS, font_mono=MONO_FONTS),
-        css_paths=PLAYER / "player.css",
+        css_paths=STYLES,
         head=early_scripts(),
         footer_links=["api"],
         run_history=False,  # nobody's prompts are kept

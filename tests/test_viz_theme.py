@@ -1,13 +1,13 @@
 """Colours: readable on the page in both themes, and the style sheet has the figures' own."""
 
 import re
-from pathlib import Path
 
 import pytest
 
+from ui.player import PLAYER, STYLES
 from viz.theme import DARK, LIGHT, Palette
 
-CSS = (Path(__file__).parents[1] / "assets" / "player" / "player.css").read_text(encoding="utf-8")
+CSS = STYLES[0].read_text(encoding="utf-8")
 NAMES = ("ink", "muted", "accepted", "bonus", "rejected", "beyond", "exact")
 
 
@@ -36,3 +36,7 @@ def test_the_style_sheet_has_the_same_colours(palette: Palette, block: str) -> N
     rules = CSS[CSS.index(f"{block} {{") :]
     found = dict(re.findall(r"--(\w+): (#\w{6});", rules[: rules.index("}")]))
     assert {name: found[name] for name in NAMES} == {name: getattr(palette, name) for name in NAMES}
+
+
+def test_every_style_sheet_is_on_the_page() -> None:
+    assert sorted(STYLES) == sorted(PLAYER.rglob("*.css"))

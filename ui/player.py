@@ -12,6 +12,20 @@ PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
 LATER = {"boot.js", "bench.js", "compare.js", "logic/lanes.js"}  # not for the page that opens first
 AT_ONCE = ("streams.js", "theme.js")  # run by the page itself, not by its components
+# In this order: where two rules weigh the same, the later one counts.
+_SHEETS = (
+    "colours",
+    "page",
+    "bar",
+    "learn",
+    "panels",
+    "text",
+    "table",
+    "lanes",
+    "narrow",
+    "projector",
+)
+STYLES = [PLAYER / "styles" / f"{name}.css" for name in _SHEETS]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 OURS = (PLOTLY, PLAYER, LEARN)
 GRADIOS = ("/assets/", "/static/", "/theme.css")
