@@ -64,8 +64,10 @@ def tokens(rounds: list[Round]) -> list[int]:
 
 
 class Case(NamedTuple):
-    """A run: pair and prompt, settings, and who drafts. ``stop_at`` are places (begin and length
-    in tokens) of the text whose pieces are stop strings, beside those of the settings.
+    """A run: pair and prompt, settings, and who drafts.
+
+    ``end_at`` are places of the text whose tokens end it, beside ``EOS``; ``stop_at`` places (begin
+    and length in tokens) whose pieces are stop strings, beside those of the settings.
     """
 
     model: int
@@ -74,7 +76,7 @@ class Case(NamedTuple):
     prompt: tuple[int, ...]
     config: DecodeConfig
     stop_at: tuple[tuple[int, int], ...]
-    eos_ids: frozenset[int]
+    end_at: tuple[int, ...]
     proposal: str
     log_q: str
     static: int | None
@@ -98,11 +100,9 @@ def cases(draw: st.DrawFn) -> Case:
             context=st.just(context),
             prompt=st.just(tuple(prompt)),
             config=configs(most),
-            stop_at=st.lists(st.tuples(st.integers(0, most), st.integers(1, 3)), max_size=2).map(
-                tuple
-            ),
-            eos_ids=st.sampled_from((frozenset({EOS}), frozenset(), frozenset({EOS, 4, 9}))),
-            proposal=st.sampled_from(("own", *PROPOSALS)),
+            stop_at=st.just(()) | st.tuples(st.tuples(st.integers(0, most), st.integers(1, 3))),
+            end_at=st.just(()) | st.tuples(st.integers(0, most - 1)),
+            proposal=st.sampled_from(("right", "own", *PROPOSALS)),
             log_q=st.sampled_from(sorted(LOG_Q)),
             static=st.none() | st.integers(0, 3),
         )
@@ -129,15 +129,16 @@ def configs(max_new_tokens: int) -> st.SearchStrategy[DecodeConfig]:
         sample_top_k=st.sampled_from((0, 1, 5)),
         seed=st.integers(0, 2**32),
         max_new_tokens=st.just(max_new_tokens),
-        stop=st.lists(st.text("abcdeé", min_size=1, max_size=2), max_size=2).map(tuple),
+        stop=st.just(())
+        | st.lists(st.text("abcdeé", min_size=1, max_size=2), max_size=2).map(tuple),
     )
 
 
-def cut(text: Sequence[int], case: Case, stops: Sequence[str]) -> list[int]:
+def cut(text: Sequence[int], eos_ids: frozenset[int], stops: Sequence[str]) -> list[int]:
     """``text`` up to the first token that ends the run, as the settings describe it."""
     for end in range(1, len(text) + 1):
         said = b"".join(PIECES[token] for token in text[:end])
-        if text[end - 1] in case.eos_ids or any(stop.encode() in said for stop in stops):
+        if text[end - 1] in eos_ids or any(stop.encode() in said for stop in stops):
             return list(text[:end])
     return list(text)
 
@@ -159,27 +160,30 @@ def test_tree_decoding_emits_the_targets_own_text(device: torch.device, case: Ca
     text = tokens(list(autoregressive(endless, case.prompt, free)))
     assert len(text) == free.max_new_tokens
     config = replace(case.config, stop=stops_of(case, text))
-    expected = cut(text, case, config.stop)
+    eos_ids = frozenset({EOS, *(text[place] for place in case.end_at)})
+    expected = cut(text, eos_ids, config.stop)
 
     inner = pair(case.model, device, case.context, case.quadratic)
-    told = Informed(inner, (*case.prompt, *text), case.eos_ids, case.proposal, case.log_q)
+    told = Informed(inner, (*case.prompt, *text), eos_ids, case.proposal, case.log_q)
     counts = None if case.static is None else table(case.static)
     ngram = NgramModel(VOCAB, counts, online=config.online_ngram, order=config.order)
     rounds = list(decode(told, case.prompt, config, ngram, PIECES.__getitem__))
     assert tokens(rounds) == expected
     assert tokens(list(autoregressive(told, case.prompt, config, PIECES.__getitem__))) == expected
     assert all(len(round_.tree.tokens) <= config.budget + 1 for round_ in rounds)
-    record(case, rounds, expected)
+    record(case, rounds, expected, eos_ids)
 
 
-def record(case: Case, rounds: list[Round], expected: list[int]) -> None:
+def record(case: Case, rounds: list[Round], expected: list[int], eos_ids: frozenset[int]) -> None:
     """What hypothesis counts of a case (``--hypothesis-show-statistics``)."""
-    cap, ended = case.config.max_new_tokens, expected[-1] in case.eos_ids
+    cap, ended = case.config.max_new_tokens, expected[-1] in eos_ids
     event(f"scorer {case.config.scorer}, search {case.config.search}")
     event(f"drafter {case.proposal}")
     event("end token" if ended else "cap" if len(expected) == cap else "stop string")
     event("all of the context" if len(case.prompt) + len(expected) == case.context else "room left")
     event("sampled" if case.config.temperature else "greedy")
+    dropped = any(len(r.committed) < len(r.accepted) + 1 for r in rounds)
+    event("the end inside an accepted path" if dropped else "the end behind it")
     event("some drafted accepted" if any(round_.accepted for round_ in rounds) else "none accepted")
 
 
@@ -206,7 +210,8 @@ def test_the_property_draws_every_part_of_every_kind() -> None:
     assert {case.quadratic for case in drawn} == {True, False}
     assert {bool(config.temperature) for config in configs} == {True, False}
     assert {len(config.stop) for config in configs} == {0, 1, 2}
-    assert {len(case.stop_at) for case in drawn} == {0, 1, 2}
+    assert {len(case.stop_at) for case in drawn} == {0, 1}
+    assert {len(case.end_at) for case in drawn} == {0, 1}
     rooms = {case.context - len(case.prompt) - case.config.max_new_tokens for case in drawn}
     assert {0, 1} <= rooms, "runs that use the whole context, and all of it but one token"
     assert min(config.budget for config in configs) == 1
