@@ -12,6 +12,7 @@ A context has a *total* (count of its continuations) and an *escape* (Witten-Bel
 distinct continuations; where a table was pruned, also the count of what was dropped).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +65,15 @@ def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
     if ids.size and not (ids.min() >= 0 and ids.max() < vocab):
         raise ValueError(f"tokens must lie in 0..{vocab - 1}, got {ids.min()}..{ids.max()}")
     return ids
+
+
+def last_two(context: Sequence[int], vocab: int) -> tuple[int, int]:
+    """The last token but one and the last, -1 for each that is not there.
+
+    Nothing before them is looked at; ``ValueError`` if one lies outside the vocabulary.
+    """
+    first, last = (-1, -1, *check_tokens(context[-2:], vocab).tolist())[-2:]
+    return first, last
 
 
 @kernel
