@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presto.kernels.counts import EMPTY, has_trigrams, observe
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
 from presto.plain import PlainNgram
 from tests.support.limits import watched
@@ -38,6 +39,25 @@ def test_only_the_last_two_tokens_of_a_context_are_looked_at(
 ) -> None:
     long = [VOCAB, VOCAB + 1, first, last]  # what comes before is not even in the vocabulary
     assert pair[0].logprob(long, token) == pair[0].logprob([first, last], token)
+
+
+@given(ngrams(), st.integers(-1, VOCAB - 1), tokens)
+def test_pairs_that_were_continued_are_known(pair: Pair, first: int, last: int) -> None:
+    model, plain = pair
+    counted = (*plain.static, *plain.dropped, *plain.online)
+    seen = any(len(gram) == 3 and gram[:2] == (first, last) for gram in counted)
+    assert has_trigrams(model.counts, first, last) == seen
+
+
+@given(texts, texts)
+def test_observe_says_how_many_slots_it_took(first: list[int], second: list[int]) -> None:
+    keys, online = np.full(1024, EMPTY), np.zeros((1024, 3), np.int64)
+    keys[0] = 0  # the empty context
+    counts = NgramModel(VOCAB).counts._replace(keys=keys, online=online)
+    for text in (first, second):
+        before = np.count_nonzero(keys != EMPTY)
+        taken = observe(counts, -1, -1, np.array(text, np.int64))
+        assert taken == np.count_nonzero(keys != EMPTY) - before
 
 
 @given(corpora, st.sampled_from([1, VOCAB]), st.integers(1, 3), st.sampled_from([2, 3]))
