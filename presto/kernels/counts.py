@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from presto.kernels.compiler import kernel
+from presto.kernels.compiler import inlined, kernel
 
 COUNT, TOTAL, ESCAPE = 0, 1, 2  # columns of Counts.online
 EMPTY = -1  # a free slot of Counts.keys
@@ -76,13 +76,13 @@ def last_two(context: Sequence[int], vocab: int) -> tuple[int, int]:
     return first, last
 
 
-@kernel
+@inlined
 def _longer(vocab: int, key: int, token: int) -> int:
     """The key of a token string that ends in one token more than that of ``key``."""
     return key * (vocab + 1) + token + 1
 
 
-@kernel
+@inlined
 def _pair_key(vocab: int, first: int, last: int) -> int:
     return _longer(vocab, _longer(vocab, 0, first), last)
 
@@ -196,7 +196,7 @@ def has_trigrams(counts: Counts, first: int, last: int) -> bool:
     return bool(pair >= 0 and counts.bi_escape[pair] > 0)
 
 
-@kernel
+@inlined
 def _add(counts: Counts, context: int, token: int, in_static: bool) -> int:
     """Count ``token`` after the string with the key ``context``; returns how many slots it took."""
     key = _longer(counts.vocab, context, token)
@@ -211,7 +211,7 @@ def _add(counts: Counts, context: int, token: int, in_static: bool) -> int:
     return taken
 
 
-@kernel
+@inlined
 def _has_triple(counts: Counts, first: int, last: int, token: int) -> bool:
     pair = _find_pair(counts, first, last)
     if pair < 0:
