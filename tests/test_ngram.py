@@ -68,6 +68,7 @@ def test_a_saved_table_loads_as_it_was(
     documents = [[token % vocab for token in text] for text in corpus]
     table = NgramTable.build(documents, vocab, order, min_count)
     table.save(path)
+    assert table.min_count == min_count
     loaded = NgramTable.load(path)
     assert vars(loaded).keys() == vars(table).keys()
     for name, value in vars(table).items():
