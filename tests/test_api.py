@@ -83,7 +83,14 @@ def test_a_client_that_leaves_ends_its_run(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    "arguments", [("",), ("hello", "fast"), ("hello", "presto", "", {"budget": 0})]
+    "arguments",
+    [
+        ("",),
+        ("a\ud800b",),
+        ("x" * 1_000_000,),
+        ("hello", "fast"),
+        ("hello", "presto", "", {"budget": 0}),
+    ],
 )
 def test_the_api_refuses_with_one_sentence(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(gr.Error, match=r"^['\"]?[A-Z]"):

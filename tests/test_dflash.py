@@ -19,7 +19,7 @@ from presto.models.dflash_config import ARCHITECTURE, DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
 from presto.records import DecodeConfig
 from tests.support.checks import some
-from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, sizes, tiny_dflash
+from tests.support.dflash import HIDDEN, LAYER_IDS, VOCAB, dflash, sizes, tiny_dflash
 from tests.support.examples import examples
 
 SYSTEM = tiny_dflash()  # the plain implementation's weights
@@ -140,6 +140,19 @@ def test_lossless(
     assert ours == [
         token for round_ in autoregressive(system, prompt, config) for token in round_.committed
     ]
+
+
+@pytest.mark.parametrize("prompt", [20, 253])
+def test_a_drafter_of_a_shorter_context_drafts_to_the_end_of_the_targets(prompt: int) -> None:
+    """Its own configuration ends at 16 positions, the target's at 256."""
+    pair = dflash(max_position_embeddings=16)
+    ids = [3 + i % 20 for i in range(prompt)]
+    config = DecodeConfig(max_new_tokens=min(24, 256 - prompt), draft_length=5, budget=8)
+    rounds = list(decode(pair, ids, config))
+    reference = list(autoregressive(pair, ids, config))
+    assert [t for r in rounds for t in r.committed] == [t for r in reference for t in r.committed]
+    assert sum(len(round_.committed) for round_ in rounds) == config.max_new_tokens
+    assert any(round_.marginals.token_ids for round_ in rounds)
 
 
 def test_the_checkpoint_has_the_public_layout_and_round_trips(tmp_path: Path) -> None:

@@ -23,26 +23,19 @@ from presto.plain import Space
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.runs.requests import make_config
 from presto.runs.variants import alternatives, variants
-from presto.scorers import SCORERS, Drafted
-from presto.searches import SEARCHES
+from presto.scorers import Drafted
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
+from tests.support.plugins import FILES, own_ones
 from tests.support.strategies import configs, contexts, marginals, ngrams
 
-SUPPORT = Path(__file__).parent / "support"
-FILES = [SUPPORT / "plugin_scorer.py", SUPPORT / "plugin_search.py"]
-ROOT = SUPPORT.parents[1]
+ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(autouse=True)
 def registered() -> Iterator[None]:
-    """The two plugins, and whatever a test registers, only while a test runs."""
-    before = dict(SCORERS._all()), dict(SEARCHES._all())
-    for path in FILES:
-        plugins.load_plugin(path)
-    yield
-    for registry, records in zip((SCORERS, SEARCHES), before, strict=True):
-        registry._records = records
+    with own_ones():
+        yield
 
 
 def code_lines(path: Path) -> int:
@@ -143,7 +136,6 @@ SYSTEM = tiny_gated(3, VOCAB)
 def test_output_stays_lossless(
     scorer: str, search: str, prompt: tuple[int, ...], temperature: float, budget: int, seed: int
 ) -> None:
-    register_by_path()
     config = DecodeConfig(
         scorer=scorer,
         search=search,
@@ -156,13 +148,6 @@ def test_output_stays_lossless(
     )
     drafted = [t for r in decode(SYSTEM, prompt, config) for t in r.committed]
     assert drafted == [t for r in autoregressive(SYSTEM, prompt, config) for t in r.committed]
-
-
-def register_by_path() -> None:
-    @presto.scorer("first_letter", by="path")
-    def first_letter(drafted: Drafted, path: tuple[int, ...]) -> np.ndarray:
-        """Candidates that the path has used already lose."""
-        return -1.0 * np.isin(drafted.tokens[len(path)], path)
 
 
 @given(marginals(), contexts, ngrams(), st.integers(1, 30), st.floats(0, 8), st.booleans())

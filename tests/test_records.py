@@ -238,6 +238,8 @@ def test_numbers_are_bounded_where_kernels_compute_with_them(trace: Trace) -> No
     for path in (("marginals", "log_q", 0, 0), ("tree", "log_q", 0), ("log_p", 0)):
         with pytest.raises(ValueError, match=r"greater than or equal to -10000"):
             trace_from_json(broken(trace, "rounds", 0, *path, value=-1e300))
+        with pytest.raises(ValueError, match="less than or equal to 0"):
+            trace_from_json(broken(trace, "rounds", 0, *path, value=0.1))
     with pytest.raises(ValueError, match="less than 2147483648"):
         trace_from_json(broken(trace, "prompt_ids", value=[2**63]))
 

@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.decoding.loop import autoregressive, decode
-from presto.records import DecodeConfig
+from presto.records import DecodeConfig, to_json, trace_from_json
 from presto.records.config import LEAST_TEMPERATURE
 from presto.records.explain import leaves_a_mark
 from presto.runs.requests import check_method, check_prompt, config_for, make_config
 from presto.runs.runner import stream
+from tests.support import synthetic
 from tests.support.doubles import Scripted
+from tests.support.limits import watched
 
 # Default_Ignorable_Code_Point of Unicode 16 (UAX 44), then what else no font draws.
 IGNORABLE = (
@@ -59,8 +61,15 @@ def test_every_ignorable_character_is_known() -> None:
     ],
 )
 def test_prompts_that_no_model_can_read(prompt: object, named: str) -> None:
-    with pytest.raises(ValueError, match=named):
+    with watched() as cost, pytest.raises(ValueError, match=named):
         check_prompt(prompt)
+    assert cost.seconds < 1
+
+
+@pytest.mark.parametrize("prompt", ["a\x00b", "\x1b[31mred", "\ufeffx\u2028y"])
+def test_controls_in_a_prompt_are_recorded_as_they_are(prompt: str) -> None:
+    data = to_json(synthetic.trace(rounds=1, prompt=check_prompt(prompt)))
+    assert trace_from_json(data.decode("utf-8", errors="strict")).prompt == prompt
 
 
 @given(st.floats(5e-324, LEAST_TEMPERATURE, exclude_max=True))

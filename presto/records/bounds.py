@@ -22,8 +22,9 @@ MAX_LANES = 16  # runs of a recording
 MAX_TITLE, MAX_NOTE = 1000, 4000  # characters
 
 TokenId = Annotated[int, Field(ge=0, lt=2**31)]
-LogProb = Annotated[float, Field(ge=-1e4, le=1e4)]  # ``plain`` clips to the same range
-PathScore = Annotated[float, Field(ge=-1e7, le=1e7)]  # a sum of weighted ``LogProb`` over a path
+LogProb = Annotated[float, Field(ge=-1e4, le=0)]  # kernels take its exponential
+LogRatio = Annotated[float, Field(ge=-1e4, le=1e4)]  # ``plain`` clips to the same range
+PathScore = Annotated[float, Field(ge=-1e7, le=1e7)]  # a weighted sum of both over a path
 Probability = Annotated[float, Field(ge=0, le=1.001)]  # rounding may pass 1
 Amount = Annotated[float, Field(ge=-1e9, le=1e9)]  # seconds; a difference of logits
 Count = Annotated[int, Field(ge=0, le=10**6)]

@@ -22,6 +22,7 @@ from presto.records.bounds import (
     Amount,
     Count,
     LogProb,
+    LogRatio,
     Name,
     PathScore,
     Piece,
@@ -75,7 +76,7 @@ class Tree:
     parents: Annotated[tuple[int, ...], Nodes] = (NO_PARENT,)
     rank: Annotated[tuple[Count, ...], Nodes] = (0,)
     log_q: Annotated[tuple[LogProb, ...], Nodes] = (0.0,)
-    log_rho: Annotated[tuple[LogProb, ...], Nodes] = (0.0,)
+    log_rho: Annotated[tuple[LogRatio, ...], Nodes] = (0.0,)
     blind: Annotated[tuple[PathScore, ...], Nodes] = (0.0,)
     aligned: Annotated[tuple[PathScore, ...], Nodes] = (0.0,)
 

@@ -22,7 +22,7 @@ from presto.paths import cache_folder
 from tests.fuzz.kinds import FILES, REQUESTS
 from tests.fuzz.watch import Tally, problem_of
 
-MEMORY = 6 << 30  # bytes: what asks for more fails, and takes no other process with it
+MEMORY = 2 << 30  # bytes: what asks for more fails, and takes no other process with it
 SHOWN = 20  # problems told of a kind
 
 
@@ -77,6 +77,7 @@ def run(kind: str, first: int, cases: int) -> int:
     seconds = time.process_time() - began
     print(
         f"{kind:12} {tally.answered} answered, {tally.refused} refused, {count} problems, "
+        f"slowest {tally.slowest:.2f} s, memory {tally.largest:.0f} MB, "
         f"{seconds:.0f} s of processor time",
         flush=True,
     )

@@ -87,10 +87,14 @@ def sentence_problem(text: str) -> str:
 
 @dataclass
 class Tally:
-    """How many cases of a kind were answered with a result, and how many refused."""
+    """How many cases of a kind were answered with a result, how many refused, and the most that
+    one of them took.
+    """
 
     answered: int = 0
     refused: int = 0
+    slowest: float = 0.0  # seconds of processor time
+    largest: float = 0.0  # megabytes of memory
 
 
 def problem_of(run: Callable[[], object], tally: Tally, allowed: tuple[str, ...] = ()) -> str:
@@ -113,6 +117,8 @@ def problem_of(run: Callable[[], object], tally: Tally, allowed: tuple[str, ...]
             problem = problem or ("" if ours else f"{type(error).__name__}: {error}")
         except Exception as error:
             problem = f"{type(error).__name__}: {error}"
+    tally.slowest = max(tally.slowest, cost.seconds)
+    tally.largest = max(tally.largest, cost.megabytes)
     outside = [
         path for path in written if not path.split(" ", 1)[1].startswith(allowed or ("/dev/null",))
     ]
