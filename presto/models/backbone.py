@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from presto.models.attention import shared_keys
 from presto.models.cache import TailCache
 from presto.models.device import may_record
 from presto.models.fixed import Shapes, Tensors, run_fixed
@@ -88,7 +89,8 @@ class Backbone:
         def forward(
             embeds: torch.Tensor, positions: torch.Tensor, masks: Any, *gate: torch.Tensor
         ) -> Tensors:
-            with adapted[0].acting_on(*gate) if adapted else nullcontext():
+            acting = adapted[0].acting_on(*gate) if adapted else nullcontext()
+            with acting, shared_keys(self.decoder.config):
                 output = self.decoder(
                     inputs_embeds=embeds,
                     position_ids=positions,
