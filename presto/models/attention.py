@@ -35,9 +35,23 @@ def attend(
     batch, heads, rows, size = query.shape
     groups = heads // key.shape[1]
     folded = query.reshape(batch, -1, groups * rows, size)
-    mask = None if mask is None else mask.repeat(1, 1, groups, 1)
+    mask = None if mask is None else _folded(mask, groups, query.dtype)
     output = nn.functional.scaled_dot_product_attention(folded, key, value, mask, scale=scale)
     return output.reshape(batch, heads, rows, -1)
+
+
+def _folded(mask: torch.Tensor, groups: int, dtype: torch.dtype) -> torch.Tensor:
+    """What ``mask`` adds to the scores of folded rows ``[B, 1, groups · rows, columns]``.
+
+    Kept with the mask, since all layers of a pass are given the same one.
+    """
+    known: dict[tuple[int, torch.dtype], torch.Tensor] = mask.__dict__.setdefault("folded", {})
+    if (groups, dtype) not in known:
+        added = mask
+        if mask.dtype == torch.bool:
+            added = torch.zeros_like(mask, dtype=dtype).masked_fill_(~mask, float("-inf"))
+        known[groups, dtype] = added.repeat(1, 1, groups, 1)
+    return known[groups, dtype]
 
 
 def _for_transformers(

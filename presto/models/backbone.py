@@ -121,9 +121,9 @@ class Backbone:
             masks = torch.zeros(masks.shape, dtype=self.dtype, device=masks.device).masked_fill(
                 ~masks, float("-inf")
             )
-        if len(self.kinds) == 1:
-            return masks
-        return {kind: masks[:, k : k + 1] for k, kind in enumerate(self.kinds)}
+        # New views in every pass: what layers keep with a mask ends with the pass.
+        by_kind = {kind: masks[:, k : k + 1] for k, kind in enumerate(self.kinds)}
+        return by_kind if len(by_kind) > 1 else next(iter(by_kind.values()))
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """The model's own output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""
