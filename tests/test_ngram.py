@@ -1,4 +1,5 @@
 import io
+import json
 import math
 import zipfile
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presto.kernels.counts import EMPTY, has_trigrams, observe
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
 from presto.plain import PlainNgram
 from tests.support.limits import watched
@@ -31,13 +33,42 @@ def test_equals_the_plain_python_model(pair: Pair, context: list[int], token: in
     )
 
 
-@given(corpora, st.integers(1, 3), st.sampled_from([2, 3]))
+@given(ngrams(), tokens, tokens, tokens)
+def test_only_the_last_two_tokens_of_a_context_are_looked_at(
+    pair: Pair, first: int, last: int, token: int
+) -> None:
+    long = [VOCAB, VOCAB + 1, first, last]  # what comes before is not even in the vocabulary
+    assert pair[0].logprob(long, token) == pair[0].logprob([first, last], token)
+
+
+@given(ngrams(), st.integers(-1, VOCAB - 1), tokens)
+def test_pairs_that_were_continued_are_known(pair: Pair, first: int, last: int) -> None:
+    model, plain = pair
+    counted = (*plain.static, *plain.dropped, *plain.online)
+    seen = any(len(gram) == 3 and gram[:2] == (first, last) for gram in counted)
+    assert has_trigrams(model.counts, first, last) == seen
+
+
+@given(texts, texts)
+def test_observe_says_how_many_slots_it_took(first: list[int], second: list[int]) -> None:
+    keys, online = np.full(1024, EMPTY), np.zeros((1024, 3), np.int64)
+    keys[0] = 0  # the empty context
+    counts = NgramModel(VOCAB).counts._replace(keys=keys, online=online)
+    for text in (first, second):
+        before = np.count_nonzero(keys != EMPTY)
+        taken = observe(counts, -1, -1, np.array(text, np.int64))
+        assert taken == np.count_nonzero(keys != EMPTY) - before
+
+
+@given(corpora, st.sampled_from([1, VOCAB]), st.integers(1, 3), st.sampled_from([2, 3]))
 def test_a_saved_table_loads_as_it_was(
-    tmp_path_factory, documents, min_count: int, order: int
+    tmp_path_factory, corpus, vocab: int, min_count: int, order: int
 ) -> None:
     path = tmp_path_factory.mktemp("ngram") / "table.npz"
-    table = NgramTable.build(documents, VOCAB, order, min_count)
+    documents = [[token % vocab for token in text] for text in corpus]
+    table = NgramTable.build(documents, vocab, order, min_count)
     table.save(path)
+    assert table.min_count == min_count
     loaded = NgramTable.load(path)
     assert vars(loaded).keys() == vars(table).keys()
     for name, value in vars(table).items():
@@ -76,6 +107,7 @@ def test_the_online_table_grows_and_learns() -> None:
 
 
 def test_the_largest_vocabulary_has_room_for_its_keys() -> None:
+    assert (MAX_VOCAB + 1) ** 3 < 2**63 <= (MAX_VOCAB + 2) ** 3
     last = MAX_VOCAB - 1
     model = NgramModel(MAX_VOCAB)
     model.extend([last] * 4)
@@ -175,10 +207,66 @@ def test_every_flipped_byte_is_refused_or_harmless(tmp_path) -> None:
             assert "table.npz" in str(error)  # noqa: PT017
 
 
+SMALL = [[1, 2, 3, 1, 2, 4] * 3]  # pairs 1 2, 2 3, 2 4, 3 1, 4 1
+INT31 = 2**31 - 1
+
+
+def _stored(path: Path, documents: list[list[int]], vocab: int, /, **changes: object) -> None:
+    """A table's file with other metadata or arrays than were saved."""
+    NgramTable.build(documents, vocab).save(path)
+    with np.load(path) as saved:
+        arrays = dict(saved)
+    meta = json.loads(arrays.pop("meta").tobytes())
+    meta |= {name: changes.pop(name) for name in list(changes) if name in meta}
+    np.savez(path, meta=np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays | changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"format": 2}, "its format is not 1"),
+        ({"vocab": 7.0}, "its format is not 1"),
+        ({"vocab": 0}, "vocabulary must have 1"),
+        ({"order": 4}, "order must be 2 or 3"),
+        ({"tokens": 19}, "do not add up"),
+        ({"uni_count": [0, 6, 6, 3, 3, 0, 0, 0]}, "uni_count must be 7 counts"),
+        ({"uni_count": [-1, 7, 6, 3, 3, 0, 0]}, "uni_count must be 7 counts"),
+        ({"uni_count": [0, INT31 + 1, 6, 3, 3, 0, 0]}, "does not fit in 31 bits"),
+        ({"uni_escape": [0, 1, 1, 1, 1, 0, 0]}, "do not add up"),
+        ({"bi_escape": [1, 1, 1, 1, 1]}, "do not add up"),
+        ({"bi_length": [1, 1, 2, 1, 1, 0, 0]}, "do not add up"),
+        ({"bi_length": [-1, 2, 2, 1, 1, 0, 0]}, "not a valid n-gram table"),
+        ({"bi_token": [2, 3, -1, 1, 1]}, "do not add up"),
+        ({"bi_token": [2, 3, 4, 1, 1]}, "outside the vocabulary of 7"),
+        ({"tri_token": [3, 4, 1, 1, 2, 2]}, "outside the vocabulary of 7"),
+        (
+            # One token cannot be the six that one context claims.
+            {"tri_token": [1], "tri_length": [0, 0, 0, 0, 6], "bi_escape": [2, 1, 1, 1, 6]},
+            "do not add up",
+        ),
+    ],
+)
+def test_a_table_whose_parts_contradict_each_other_is_refused(
+    tmp_path: Path, changes: dict[str, object], named: str
+) -> None:
+    path = tmp_path / "table.npz"
+    _stored(path, SMALL, 7)
+    NgramTable.load(path)
+    _stored(path, SMALL, 7, **changes)
+    with pytest.raises(ValueError, match=named):
+        NgramTable.load(path)
+
+
+def test_counts_up_to_31_bits_are_read(tmp_path: Path) -> None:
+    _stored(tmp_path / "table.npz", [[0]], 1, tokens=INT31, uni_count=[INT31])
+    assert NgramTable.load(tmp_path / "table.npz").uni_count.tolist() == [INT31]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: NgramModel(0), "vocabulary must have 1"),
+        (lambda: NgramModel(MAX_VOCAB + 1), f"got {MAX_VOCAB + 1}"),
         (lambda: NgramModel(5, order=4), "order must be 2 or 3, got 4"),
         (lambda: NgramModel(5).extend([5]), r"tokens must lie in 0\.\.4"),
         (lambda: NgramModel(5).logprob([], -1), r"tokens must lie in 0\.\.4"),

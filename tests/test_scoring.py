@@ -1,11 +1,23 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.build import build_tree
+from presto.kernels.counts import has_trigrams
 from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.rows import (
+    IMPLIED,
+    ONE,
+    UNIGRAM,
+    Rule,
+    compute_row,
+    known_row,
+    ngram_rows,
+    problem_of,
+)
 from presto.records import DecodeConfig, Marginals
 from presto.records.tree import children, depths
 from tests.support.strategies import VOCAB, contexts, marginals, ngrams
@@ -78,6 +90,38 @@ def test_the_first_level_is_corrected_where_asked_and_where_that_means_something
         assert tree.log_rho[node] == pytest.approx(math.log(rho), abs=1e-5)
     if not corrected:
         assert [tree.aligned[i] for i in first] == [tree.blind[i] for i in first]
+
+
+@given(marginals(), contexts, ngrams(), st.sampled_from([ONE, UNIGRAM, IMPLIED]), st.booleans())
+def test_each_row_is_computed_once_and_shared_by_nodes_with_the_same_scores(
+    drafted, context, pair, over, normalised
+) -> None:
+    depth, width = len(drafted.token_ids), len(drafted.token_ids[0])
+    rule = Rule(np.ones((depth, 2)), over != IMPLIED, normalised, over)
+    problem = problem_of(drafted, context, pair[0].counts, (depth, width), rule)
+    nodes = [
+        (level, grand, parent)
+        for level in range(depth)
+        for grand in range(width if level > 1 else 1)
+        for parent in range(width if level > 0 else 1)
+    ]
+
+    def row_of(level: int, grand: int, parent: int) -> tuple[int, ...]:
+        path = [(level - 2, grand), (level - 1, parent)][2 - min(level, 2) :]
+        tokens = [drafted.token_ids[position][rank] for position, rank in path]
+        first, last = (-1, *context, *tokens)[-2:]
+        alone = over == IMPLIED or has_trigrams(problem.counts, first, last)
+        return (level, parent, grand) if alone else (level, parent)
+
+    expected = {row_of(*node) for node in nodes}
+    rows = ngram_rows(problem, len(expected))
+    found = {
+        node: compute_row(problem, rows, *node) for node in nodes if known_row(rows, *node) < 0
+    }
+    assert len(set(found.values())) == len(expected) == rows.used[0]
+    assert [known_row(rows, *node) for node in found] == list(found.values())
+    with pytest.raises(IndexError, match="more rows than it declared"):
+        compute_row(problem, ngram_rows(problem, 0), 0, 0, 0)
 
 
 def test_pmi_lifts_what_the_prefix_makes_likely() -> None:

@@ -12,12 +12,13 @@ A context has a *total* (count of its continuations) and an *escape* (Witten-Bel
 distinct continuations; where a table was pruned, also the count of what was dropped).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from presto.kernels.compiler import kernel
+from presto.kernels.compiler import inlined, kernel
 
 COUNT, TOTAL, ESCAPE = 0, 1, 2  # columns of Counts.online
 EMPTY = -1  # a free slot of Counts.keys
@@ -66,6 +67,26 @@ def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
     return ids
 
 
+def last_two(context: Sequence[int], vocab: int) -> tuple[int, int]:
+    """The last token but one and the last, -1 for each that is not there.
+
+    Nothing before them is looked at; ``ValueError`` if one lies outside the vocabulary.
+    """
+    first, last = (-1, -1, *check_tokens(context[-2:], vocab).tolist())[-2:]
+    return first, last
+
+
+@inlined
+def _longer(vocab: int, key: int, token: int) -> int:
+    """The key of a token string that ends in one token more than that of ``key``."""
+    return key * (vocab + 1) + token + 1
+
+
+@inlined
+def _pair_key(vocab: int, first: int, last: int) -> int:
+    return _longer(vocab, _longer(vocab, 0, first), last)
+
+
 @kernel
 def slot_of(keys: np.ndarray, key: int) -> int:
     """The slot that holds ``key``, or the free one where it belongs."""
@@ -105,7 +126,7 @@ def unigrams(counts: Counts, tokens: np.ndarray, out: np.ndarray) -> None:
         if mass > 0:
             count = (
                 counts.uni_count[tokens[i]]
-                + counts.online[slot_of(counts.keys, tokens[i] + 1), COUNT]
+                + counts.online[slot_of(counts.keys, _longer(counts.vocab, 0, tokens[i])), COUNT]
             )
             out[i] = (count + escape * out[i]) / mass
 
@@ -130,7 +151,7 @@ def _refine(
         count = count_of[index] if index >= 0 else 0
         if node[TOTAL] > 0:
             count += counts.online[
-                slot_of(counts.keys, key * (counts.vocab + 1) + tokens[i] + 1), COUNT
+                slot_of(counts.keys, _longer(counts.vocab, key, tokens[i])), COUNT
             ]
         out[i] = (count + escape * out[i]) / mass
 
@@ -140,13 +161,12 @@ def bigrams(counts: Counts, last: int, tokens: np.ndarray, out: np.ndarray) -> N
     """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``; -1 stands for "no such
     token".
     """
-    start, end, known = 0, 0, (0, 0)
-    if last >= 0:
-        start, end = counts.bi_start[last], counts.bi_start[last + 1]
-        known = counts.uni_total[last], counts.uni_escape[last]
-        _refine(
-            counts, known, last + 1, (counts.bi_token, counts.bi_count, start, end), tokens, out
-        )
+    if last < 0:
+        return
+    start, end = counts.bi_start[last], counts.bi_start[last + 1]
+    known = counts.uni_total[last], counts.uni_escape[last]
+    key = _longer(counts.vocab, 0, last)
+    _refine(counts, known, key, (counts.bi_token, counts.bi_count, start, end), tokens, out)
 
 
 @kernel
@@ -161,7 +181,7 @@ def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.
     if pair >= 0:
         start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
         known = counts.bi_total[pair], counts.bi_escape[pair]
-    key = (first + 1) * (counts.vocab + 1) + last + 1
+    key = _pair_key(counts.vocab, first, last)
     _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
 
 
@@ -170,16 +190,16 @@ def has_trigrams(counts: Counts, first: int, last: int) -> bool:
     """Whether ``trigrams`` changes anything after this pair."""
     if counts.order < 3 or first < 0:
         return False
-    key = (first + 1) * (counts.vocab + 1) + last + 1
-    if counts.online[slot_of(counts.keys, key), TOTAL] > 0:
+    if counts.online[slot_of(counts.keys, _pair_key(counts.vocab, first, last)), TOTAL] > 0:
         return True
     pair = _find_pair(counts, first, last)
     return bool(pair >= 0 and counts.bi_escape[pair] > 0)
 
 
-@kernel
-def _add(counts: Counts, context: int, key: int, in_static: bool) -> int:
-    """Count one token string ``key`` that continues ``context``; returns how many slots it took."""
+@inlined
+def _add(counts: Counts, context: int, token: int, in_static: bool) -> int:
+    """Count ``token`` after the string with the key ``context``; returns how many slots it took."""
+    key = _longer(counts.vocab, context, token)
     slot = slot_of(counts.keys, key)
     taken = 1 if counts.keys[slot] == EMPTY else 0
     counts.keys[slot] = key
@@ -191,29 +211,29 @@ def _add(counts: Counts, context: int, key: int, in_static: bool) -> int:
     return taken
 
 
+@inlined
+def _has_triple(counts: Counts, first: int, last: int, token: int) -> bool:
+    pair = _find_pair(counts, first, last)
+    if pair < 0:
+        return False
+    start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
+    return bool(_find(counts.tri_token, start, end, token) >= 0)
+
+
 @kernel
 def observe(counts: Counts, first: int, last: int, tokens: np.ndarray) -> int:
     """Count ``tokens`` after the context (first, last), in time O(tokens); returns how many slots
     they took.
     """
-    base = counts.vocab + 1
     taken = 0
     for token in tokens:
-        taken += _add(counts, 0, token + 1, counts.uni_count[token] > 0)
+        taken += _add(counts, 0, token, counts.uni_count[token] > 0)
         if last >= 0:
-            pair = _find_pair(counts, last, token)
-            taken += _add(counts, last + 1, (last + 1) * base + token + 1, pair >= 0)
+            context = _longer(counts.vocab, 0, last)
+            taken += _add(counts, context, token, _find_pair(counts, last, token) >= 0)
         if first >= 0:
-            pair = _find_pair(counts, first, last)
-            known = (
-                pair >= 0
-                and _find(
-                    counts.tri_token, counts.tri_start[pair], counts.tri_start[pair + 1], token
-                )
-                >= 0
-            )
-            context = (first + 1) * base + last + 1
-            taken += _add(counts, context, context * base + token + 1, known)
+            context = _pair_key(counts.vocab, first, last)
+            taken += _add(counts, context, token, _has_triple(counts, first, last, token))
         first, last = last, token
     return taken
 

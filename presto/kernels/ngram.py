@@ -22,6 +22,7 @@ from presto.kernels.counts import (
     Counts,
     bigrams,
     check_tokens,
+    last_two,
     observe,
     rehash,
     trigrams,
@@ -36,7 +37,6 @@ _STORED = (
     *("bi_token", "bi_count", "bi_escape", "tri_length"),  # [pairs]
     *("tri_token", "tri_count"),  # [triples]
 )
-_SLOTS = 1024  # of a new online table
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,10 +175,9 @@ class NgramTable:
             array = getattr(self, name)
             if array.shape != (size,) or array.min(initial=0) < 0:
                 raise ValueError(f"{name} must be {size} counts, got shape {array.shape}")
-        sums = self.uni_count.sum(), self.bi_length.sum(), self.tri_length.sum()
         # Without an escape per continuation a probability could be 0.
         escapes = ((self.uni_escape, self.bi_length), (self.bi_escape, self.tri_length))
-        if sums != (self.tokens, pairs, triples) or any((a < b).any() for a, b in escapes):
+        if self.uni_count.sum() != self.tokens or any((a < b).any() for a, b in escapes):
             raise ValueError("its counts do not add up")
         if max(self.bi_token.max(initial=0), self.tri_token.max(initial=0)) >= self.vocab:
             raise ValueError(f"a token lies outside the vocabulary of {self.vocab}")
@@ -198,31 +197,34 @@ class NgramModel:
                 f"the n-gram table has a vocabulary of {static.vocab}, the model one of {vocab}"
             )
         self._online, self._used, self._context = online, 1, (-1, -1)
-        keys, nodes = _hash_table(_SLOTS if online else 2)
         shared = _shared(static) if static else _empty(vocab)
-        self.counts: Counts = shared._replace(order=order, keys=keys, online=nodes)
+        self.counts: Counts = shared._replace(order=order)
 
     def extend(self, tokens: Sequence[int]) -> None:
         """Count the run's next tokens (its prompt first). Nothing happens in a model that is not
         ``online``.
         """
-        if not self._online or not len(tokens):
+        if not self._online:
             return
         ids = check_tokens(tokens, self.counts.vocab)
+        self._grow(self._used + 3 * ids.size)
+        self._used += observe(self.counts, *self._context, ids)
+        recent = (*self._context, *ids[-2:].tolist())
+        self._context = recent[-2], recent[-1]
+
+    def _grow(self, entries: int) -> None:
+        """Room for so many entries in an online table that is at most half full."""
         slots = self.counts.keys.size
-        while slots < 2 * (self._used + 3 * ids.size):
+        while slots < 2 * entries:
             slots *= 2
         if slots > self.counts.keys.size:
             keys, nodes = _hash_table(slots)
             rehash(self.counts.keys, self.counts.online, keys, nodes)
             self.counts = self.counts._replace(keys=keys, online=nodes)
-        self._used += observe(self.counts, *self._context, ids)
-        recent = (*self._context, *ids[-2:].tolist())
-        self._context = recent[-2], recent[-1]
 
     def logprobs(self, context: Sequence[int], tokens: Sequence[int] | np.ndarray) -> np.ndarray:
         """log p(t | the last ``order`` - 1 tokens of the context) of every token, in nats."""
-        first, last = (-1, -1, *check_tokens(context[-2:], self.counts.vocab))[-2:]
+        first, last = last_two(context, self.counts.vocab)
         ids = check_tokens(tokens, self.counts.vocab)
         out = np.empty(ids.size)
         unigrams(self.counts, ids, out)
@@ -270,7 +272,8 @@ def _gaps(tokens: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def _ungap(gaps: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    if min(lengths.min(initial=0), gaps.min(initial=0)) < 0 or lengths.sum() != gaps.size:
+    """The sorted rows again; ``ValueError`` unless the lengths are those of the rows."""
+    if gaps.min(initial=0) < 0 or lengths.sum() != gaps.size:
         raise ValueError("its counts do not add up")
     running = _starts(gaps)
     before = np.repeat(running[_starts(lengths)[:-1]], lengths)

@@ -15,16 +15,23 @@ from typing import NamedTuple
 import numpy as np
 
 from presto.kernels.compiler import inlined, kernel, seconds
-from presto.kernels.counts import Counts, bigrams, check_tokens, has_trigrams, trigrams, unigrams
+from presto.kernels.counts import (
+    Counts,
+    bigrams,
+    check_tokens,
+    has_trigrams,
+    last_two,
+    trigrams,
+    unigrams,
+)
 from presto.records import Marginals
 
 PER_NAT = 100_000  # units in a nat
 # What an n-gram probability is divided by; NOTHING: there is no n-gram probability.
 NOTHING, ONE, UNIGRAM, IMPLIED = range(4)
 BASELINES = {"one": ONE, "unigram": UNIGRAM, "implied": IMPLIED}
-
-
 ON_Q, ON_RHO, LOG_MASS = range(3)  # columns of Problem.levels
+_NOTHING = np.empty((0, 0, 0))  # stands for an array of Rows that nobody reads
 
 
 class Rule(NamedTuple):
@@ -44,7 +51,7 @@ class Problem(NamedTuple):
     anchor: int
     tokens: np.ndarray  # [D, K]
     log_q: np.ndarray  # [D, K] in units
-    unigram: np.ndarray  # [D, K] p(t) for an n-gram scorer
+    unigram: np.ndarray  # [D, K] p(t), filled in for an n-gram scorer only
     levels: np.ndarray  # [D, 3] the weights of log q and log ρ, and log Σ_K q in units
     correct_first: bool
     normalised: bool
@@ -78,10 +85,10 @@ def problem_of(
     depth, width = shape
     tokens = check_tokens(marginals.token_ids, counts.vocab)[:depth, :width]
     log_q = np.array(marginals.log_q, np.float64)[:depth, :width]
-    unigram = np.empty(tokens.shape if rule.over != NOTHING else (0, 0))
-    if unigram.size:
-        unigrams(counts, tokens.reshape(-1), unigram.reshape(-1))
-    before, anchor = (-1, *check_tokens(context[-2:], counts.vocab).tolist())[-2:]
+    unigram = np.empty(tokens.shape)
+    if rule.over != NOTHING:
+        unigrams(counts, tokens.ravel(), unigram.ravel())
+    before, anchor = last_two(context, counts.vocab)
     return Problem(
         counts=counts,
         before=before,
@@ -99,13 +106,13 @@ def problem_of(
 def ngram_rows(problem: Problem, most: int) -> Rows:
     """Room for ``most`` rows of an n-gram scorer; a search that opens more is an error."""
     depth, width = problem.tokens.shape
-    implied = (depth, width, width) if problem.over == IMPLIED else (0, 0, 0)
+    bigram = np.full((depth, width, width), np.nan)
     return Rows(
         place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
-        bigram=np.full((depth, width, width), np.nan),
-        implied=np.full(implied, np.nan),
+        bigram=bigram,
+        implied=bigram.copy() if problem.over == IMPLIED else _NOTHING,
         used=np.zeros(1, np.int64),
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),
@@ -131,13 +138,12 @@ def _whole(increments: np.ndarray, log_rho: np.ndarray, depth: int) -> Rows:
     """Rows ``[D · P, K]`` that are all there: P is K, or 1 where the parent does not matter."""
     count, width = increments.shape
     place = np.arange(count, dtype=np.int32).reshape(depth, 1, -1)
-    nothing = np.empty((0, 0, 0))
     return Rows(
         place=np.broadcast_to(place, (depth, width + 1, width)).copy(),
         increment=increments,
         log_rho=log_rho,
-        bigram=nothing,
-        implied=nothing,
+        bigram=_NOTHING,
+        implied=_NOTHING,
         used=np.full(1, count),
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),

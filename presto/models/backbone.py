@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from presto.models.attention import shared_keys
 from presto.models.cache import TailCache
 from presto.models.device import may_record
 from presto.models.fixed import Shapes, Tensors, run_fixed
@@ -88,7 +89,8 @@ class Backbone:
         def forward(
             embeds: torch.Tensor, positions: torch.Tensor, masks: Any, *gate: torch.Tensor
         ) -> Tensors:
-            with adapted[0].acting_on(*gate) if adapted else nullcontext():
+            acting = adapted[0].acting_on(*gate) if adapted else nullcontext()
+            with acting, shared_keys(self.decoder.config):
                 output = self.decoder(
                     inputs_embeds=embeds,
                     position_ids=positions,
@@ -119,9 +121,9 @@ class Backbone:
             masks = torch.zeros(masks.shape, dtype=self.dtype, device=masks.device).masked_fill(
                 ~masks, float("-inf")
             )
-        if len(self.kinds) == 1:
-            return masks
-        return {kind: masks[:, k : k + 1] for k, kind in enumerate(self.kinds)}
+        # New views in every pass: what layers keep with a mask ends with the pass.
+        by_kind = {kind: masks[:, k : k + 1] for k, kind in enumerate(self.kinds)}
+        return by_kind if len(by_kind) > 1 else next(iter(by_kind.values()))
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """The model's own output logits ``[rows, vocab]`` of hidden states ``[rows, H]``."""

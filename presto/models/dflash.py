@@ -24,6 +24,7 @@ class DFlashSystem(TargetSystem):
         super().__init__(name, backbone, eos_ids)
         _check_fits(drafter.config, backbone)
         self.drafter = drafter.to(backbone.device, backbone.dtype).eval().requires_grad_(False)
+        self.networks += (self.drafter,)
         self.max_draft = drafter.config.block_size - 1
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "DFlashSession":

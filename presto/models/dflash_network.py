@@ -22,6 +22,7 @@ from transformers.models.qwen3.modeling_qwen3 import (
     apply_rotary_pos_emb,
 )
 
+from presto.models.attention import attend
 from presto.models.checkpoint import (
     CONFIG_FILE,
     WEIGHTS,
@@ -70,9 +71,7 @@ class DFlashAttention(nn.Module):
     ) -> torch.Tensor:
         queries = self.q_norm(self._heads(self.q_proj(block))).transpose(1, 2)
         queries, _ = apply_rotary_pos_emb(queries, queries, *rotation)
-        mixed = nn.functional.scaled_dot_product_attention(
-            queries, keys, values, mask, enable_gqa=True
-        )
+        mixed = attend(queries, keys, values, mask)
         output: torch.Tensor = self.o_proj(mixed.transpose(1, 2).flatten(2))
         return output
 

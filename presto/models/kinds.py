@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from presto.decoding.protocols import System
 from presto.models.backbone import Backbone
 from presto.models.catalogue import Mode, PairSpec
 from presto.models.checkpoint import CONFIG_FILE, read_json
@@ -19,10 +18,11 @@ from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.selfcheck import checked
 from presto.models.selfspec import GatedSystem
+from presto.models.target import TargetSystem
 from presto.models.text import Text, load_text
 
 ADAPTER_FILE = "adapter_config.json"
-Loaded = tuple[System, Text]
+Loaded = tuple[TargetSystem, Text]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from presto.decoding.protocols import System
 from presto.kernels.ngram import NgramTable
 from presto.models.catalogue import PairSpec, find, names
 from presto.models.kinds import KINDS, load_target, local_pair
+from presto.models.packed import pack_linears
 from presto.models.sources import resolve
 from presto.models.tables import table_of
 from presto.models.text import Text
@@ -72,6 +73,8 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
         system, text = KINDS[spec.kind].load(spec, target.folder, drafter.folder, dtype)
     except ValueError as error:  # a folder's own words may be part of it
         raise ValueError(shown(str(error), LONGEST_REFUSAL)) from error
+    for network in system.networks:
+        pack_linears(network)
     return Pair(
         spec,
         system,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch import nn
 
 from presto.decoding.protocols import System, TreeInput
 from presto.models import device as devices
@@ -72,6 +73,7 @@ class TargetSystem(System):
         self.name, self.backbone, self.eos_ids = name, backbone, eos_ids
         self.vocab = backbone.vocab
         self.context = backbone.context
+        self.networks: tuple[nn.Module, ...] = (backbone.model,)  # all that a round computes with
 
     @property
     def device(self) -> torch.device:
