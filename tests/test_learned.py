@@ -176,6 +176,7 @@ def test_presto_plus_is_a_method_of_its_own() -> None:
     assert variants()["presto+"].changes == {"scorer": "learned", "normalised": True}
     assert "learned" not in variants()
     assert find_variant("learned").name == "presto+"
+    assert [find_variant(name).name for name in variants()] == list(variants())
     assert variants()["presto"].changes == {}
     assert tree_method(DecodeConfig()) == "presto"
     assert tree_method(DecodeConfig(scorer="learned", budget=7)) == "presto+"

@@ -124,13 +124,18 @@ def problem_of(
 def ngram_rows(problem: Problem, most: int, weights: np.ndarray = NO_WEIGHTS) -> Rows:
     """Room for ``most`` rows of an n-gram scorer; a search that opens more is an error."""
     depth, width = problem.tokens.shape
-    across = {IMPLIED: width, LEARNED: HIDDEN}.get(problem.ngram)
+    bigram, own = np.full((depth, width, width), np.nan), _NOTHING
+    if problem.ngram == IMPLIED:
+        own = bigram.copy()
+    if problem.ngram == LEARNED:
+        bigram, own = _NOTHING, np.empty((depth, HIDDEN, width))
+        own[:, 0, 0] = np.nan
     return Rows(
         place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
-        bigram=np.full((depth, width, width), np.nan),
-        own=_NOTHING if across is None else np.full((depth, across, width), np.nan),
+        bigram=bigram,
+        own=own,
         weights=weights,
         used=np.zeros(1, np.int64),
         spent=np.zeros(1),
