@@ -3,16 +3,19 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from presto import plain
 from presto.kernels.counts import check_tokens
+from presto.kernels.learned import NETWORK_FILE, Networks, load_networks
 from presto.kernels.ngram import NgramModel
 from presto.kernels.rows import (
-    BASELINES,
+    FORMULAS,
+    LEARNED,
+    NO_WEIGHTS,
     NOTHING,
     PER_NAT,
     Problem,
@@ -26,10 +29,11 @@ from presto.kernels.rows import (
     table_rows,
 )
 from presto.kernels.search import ALIGNED, BLIND, DEPTH, LOG_RHO, PARENT, RANK
+from presto.paths import ASSETS
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.bounds import MAX_DEPTH
 from presto.registry import checked
-from presto.scorers import SCORERS, Drafted, NgramRatio, Scorer
+from presto.scorers import SCORERS, Drafted, FromCounts, Scorer
 from presto.searches import SEARCHES, Search
 
 LIMIT = 1e4  # nats: a larger correction is cut, as in records
@@ -117,8 +121,15 @@ def _rule(task: Task) -> Rule:
         weights=_weights(scorer, config.lam)[: min(depth, config.draft_length)],
         correct_first=config.correct_first and scorer.corrects_first,
         normalised=config.normalised,
-        over=BASELINES[ratio.over] if isinstance(ratio, NgramRatio) else NOTHING,
+        ngram=FORMULAS[ratio.formula] if isinstance(ratio, FromCounts) else NOTHING,
+        online=checked(scorer, config.scorer_settings).get("online", 0.0),
     )
+
+
+@cache
+def count_networks() -> Networks:
+    """The weights of the scorer ``learned`` that come with the project."""
+    return load_networks(ASSETS / "ngram" / NETWORK_FILE)
 
 
 @lru_cache(maxsize=64)
@@ -130,7 +141,10 @@ def _weights(scorer: Scorer, lam: float) -> np.ndarray:
 def _rows(task: Task, problem: Problem) -> Rows:
     """The scores: computed as the search asks for them, or all at once where they are a table."""
     if task.scorer.reads == "ngram":
-        return ngram_rows(problem, task.search.rows(task.config))
+        weights = NO_WEIGHTS
+        if problem.ngram == LEARNED:
+            weights = count_networks()[0 if problem.counts.total else 1]
+        return ngram_rows(problem, task.search.rows(task.config), weights)
     if task.scorer.reads == "pair":
         return table_rows(problem, _pair_table(task))
     return blind_rows(problem)

@@ -31,9 +31,9 @@ def _asked(pair: Pair, method: str, settings: dict[str, Any]) -> tuple[Variant, 
 def decode(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) -> Iterator[Round]:
     """Decode ``prompt`` with ``pair``, one ``Round`` at a time; emits what the target would alone.
 
-    ``method``: "presto", "blind", "linear", "ar", or any scorer or search by name, which stands for
-    PRESTO under its preset. ``settings`` are fields of ``DecodeConfig``. ``ValueError`` says in one
-    sentence why a request cannot run, before any model call.
+    ``method``: "presto", "presto+", "blind", "linear", "ar", or any scorer or search by name, which
+    stands for PRESTO under its preset. ``settings`` are fields of ``DecodeConfig``. ``ValueError``
+    says in one sentence why a request cannot run, before any model call.
 
     Example:
         >>> import presto

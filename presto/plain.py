@@ -5,8 +5,7 @@ nothing with it. Scores are whole numbers of 1e-5 nats, as records store them.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from presto.records import DecodeConfig, Marginals, Tree
@@ -181,71 +180,3 @@ def candidates(marginals: Marginals, config: DecodeConfig) -> tuple[Level, Level
     rows = zip(marginals.token_ids, marginals.log_q, strict=True)
     cut = [(t[: config.top_k], q[: config.top_k]) for t, q in list(rows)[: config.draft_length]]
     return [t for t, _ in cut], [[round(x * UNITS) for x in q] for _, q in cut]
-
-
-def _grams(documents: Iterable[Sequence[int]], order: int) -> Counter[Context]:
-    return Counter(
-        tuple(document[i : i + n])
-        for document in documents
-        for n in range(1, order + 1)
-        for i in range(len(document) - n + 1)
-    )
-
-
-class PlainNgram:
-    """Interpolated Witten-Bell over dictionaries, of static documents and one online sequence."""
-
-    def __init__(
-        self,
-        vocab: int,
-        order: int,
-        documents: Iterable[Sequence[int]] = (),
-        min_count: int = 1,
-        online: Sequence[int] = (),
-    ) -> None:
-        self.vocab, self.order = vocab, order
-        static = _grams(documents, order)
-        self.dropped: Counter[Context] = Counter(
-            {gram: n for gram, n in static.items() if len(gram) == 3 and n < min_count}
-        )
-        self.static = Counter({g: n for g, n in static.items() if g not in self.dropped})
-        self.online = _grams([online], order)
-
-    def probability(self, context: Sequence[int], token: int) -> float:
-        """p(token | the last ``order`` - 1 tokens of the context)."""
-        history = tuple(context)[max(0, len(context) - self.order + 1) :]
-        lower = self.probability(history[1:], token) if history else 1 / self.vocab
-        parts = (self.static, self.dropped, self.online)
-        static, dropped, online = (_after(part, history) for part in parts)
-        total = sum(static.values()) + sum(online.values())
-        escape = len(static) + len(dropped) + sum(dropped.values())
-        escape += len(online.keys() - static.keys())
-        if total + escape == 0:
-            return lower
-        return (static[token] + online[token] + escape * lower) / (total + escape)
-
-    def ratio(
-        self, over: str, context: Context, level: int, tokens: Level, log_q: Level
-    ) -> list[float]:
-        """log ρ [K] of the candidates at ``level`` (from 0) after ``context``, in nats.
-
-        ``over``: what p(t|c) is divided by, see ``presto.scorers.NgramRatio``.
-        """
-        given = [self.probability(context, token) for token in tokens[level]]
-        if over == "one":
-            return [math.log(p) for p in given]
-        alone = [self.probability((), token) for token in tokens[level]]
-        if over == "unigram":
-            return [math.log(p / base) for p, base in zip(given, alone, strict=True)]
-        q = [math.exp(x / UNITS) for x in log_q[level - 1]]
-        rest = max(0.0, 1 - sum(q))
-        result = []
-        for token, p, base in zip(tokens[level], given, alone, strict=True):
-            after = [self.probability((*context[:-1], b), token) for b in tokens[level - 1]]
-            implied = sum(w * x for w, x in zip(q, after, strict=True))
-            result.append(math.log(p / (implied + rest * base)))
-        return result
-
-
-def _after(grams: Counter[Context], history: Context) -> Counter[int]:
-    return Counter({gram[-1]: n for gram, n in grams.items() if gram[:-1] == history})

@@ -3,7 +3,7 @@
 A node t at depth d under the prefix c scores ``a·log q_d(t) + b·log ρ(t | c)``, summed over its
 path; PRESTO (arXiv 2607.22634) takes a = 1 and b = λ. A scorer says what ρ is:
 
-- as a ratio of n-gram probabilities (``NgramRatio``): compiled, row by row;
+- from n-gram counts (``FromCounts``): compiled, row by row;
 - *pairwise*: a function of the round that returns ``log ρ [D, K, K]``, once per round. The compiled
   searches read it as a plain table;
 - *by path*: a function of the round and of the tokens of a whole path that returns ``log ρ [K]``.
@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from presto.registry import OwnSetting, Registry, first_line, own_settings
+from presto.registry import OwnSetting, Range, Registry, first_line, own_settings
 
 if TYPE_CHECKING:
     from presto.kernels.ngram import NgramModel
 
 Reading = Literal["nothing", "ngram", "pair", "path"]  # what a scorer looks at beside the marginals
-Over = Literal["one", "unigram", "implied"]
+CountFormula = Literal["one", "unigram", "implied", "dual", "learned"]
 
 
 class Drafted(NamedTuple):
@@ -49,10 +49,15 @@ class Drafted(NamedTuple):
         return np.vstack([anchor, self.tokens[:-1]])
 
 
-class NgramRatio(NamedTuple):
-    """ρ = p(t | c) over 1, over p(t), or over what the drafter's previous marginal implies of t."""
+class FromCounts(NamedTuple):
+    """A correction that follows from n-gram counts by one of the compiled formulas.
 
-    over: Over
+    ρ = p(t | c) over 1, over p(t) (``unigram``), or over what the drafter's previous marginal
+    implies of t; ``dual`` multiplies the ratio over p(t) by that of this run's own text alone;
+    ``learned`` is a small network over the counts.
+    """
+
+    formula: CountFormula
 
 
 Pairwise = Callable[..., np.ndarray]  # (drafted, **own settings) → log ρ [D, K of the parent, K]
@@ -63,6 +68,11 @@ Weights = Callable[[int, float], tuple[float, float]]  # (depth from 1, λ) → 
 def presto_weights(depth: int, lam: float) -> tuple[float, float]:
     """s = log q + λ·log ρ at every depth (PRESTO, arXiv 2607.22634)."""
     return 1.0, lam
+
+
+def full_weights(depth: int, lam: float) -> tuple[float, float]:
+    """s = log q + log ρ, where ρ itself knows what it is worth."""
+    return 1.0, 1.0
 
 
 def dart_weights(depth: int, lam: float) -> tuple[float, float]:
@@ -83,7 +93,7 @@ class Scorer:
     reads: Reading
     rho: str = "1"
     formula: str = "log q + λ·log ρ"
-    log_rho: NgramRatio | Pairwise | ByPath | None = None
+    log_rho: FromCounts | Pairwise | ByPath | None = None
     settings: tuple[OwnSetting, ...] = ()
     uses_lam: bool = True
     corrects_first: bool = True  # whether ρ means anything on the tree's first level
@@ -97,8 +107,8 @@ class Scorer:
         return self.reads != "nothing"
 
 
-def _ngram(name: str, over: Over, summary: str, rho: str, **more: Any) -> Scorer:
-    return Scorer(name, summary, "ngram", rho, log_rho=NgramRatio(over), **more)
+def _ngram(name: str, counted: CountFormula, summary: str, rho: str, **more: Any) -> Scorer:
+    return Scorer(name, summary, "ngram", rho, log_rho=FromCounts(counted), **more)
 
 
 BUILT_IN = (
@@ -143,6 +153,24 @@ BUILT_IN = (
         corrects_first=False,
         weights=dart_weights,
         preset={"normalised": False, "search": "beam", "beam_width": 20, "top_k": 25},
+    ),
+    _ngram(
+        "dual",
+        "dual",
+        "Two ratios: of all text, and of this run's own text alone, which a large table drowns.",
+        "p(t|c) / p(t) · (p_run(t|c) / p_run(t))^online",
+        settings=(OwnSetting("online", 1.0, Range(0, 4, "Weight of the run's own ratio.")),),
+        preset={"lam": 0.5, "normalised": True},
+    ),
+    _ngram(
+        "learned",
+        "learned",
+        "A small network that learned what counts are worth, from text the target wrote.",
+        "(p(t|c) / p(t))^0.7 · e^net(counts)",
+        formula="log q + log ρ",
+        uses_lam=False,
+        weights=full_weights,
+        preset={"normalised": True},
     ),
 )
 SCORERS: Registry[Scorer] = Registry("scorer", "presto.scorers", BUILT_IN)

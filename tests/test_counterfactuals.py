@@ -216,7 +216,7 @@ def test_settings_are_cut_to_the_recorded_candidates() -> None:
 
 
 def test_the_lineup_has_the_runs_own_settings_once() -> None:
-    names = ["linear", "blind", "product", "pmi", "mixture", "dart"]
+    names = ["linear", "blind", "presto+", "product", "pmi", "mixture", "dart", "dual"]
     assert list(lineup(DecodeConfig())) == names == list(alternatives())
     odd = lineup(DecodeConfig(lam=0.3))
     assert (list(odd), odd[OWN], odd["pmi"]) == (

@@ -155,6 +155,22 @@ def stops_of(case: Case, text: Sequence[int]) -> tuple[str, ...]:
 @settings(max_examples=examples(LARGEST))
 @given(case=cases())
 def test_tree_decoding_emits_the_targets_own_text(device: torch.device, case: Case) -> None:
+    check(device, case)
+
+
+@pytest.mark.parametrize("scorer", ["dual", "learned"])
+@settings(max_examples=examples(LARGEST))
+@given(case=cases(), weight=st.floats(0, 4))
+def test_so_does_every_scorer_over_counts(
+    device: torch.device, scorer: str, case: Case, weight: float
+) -> None:
+    own = {"online": weight} if scorer == "dual" else {}
+    config = replace(case.config, scorer=scorer, scorer_settings=own)
+    check(device, case._replace(config=config))
+
+
+def check(device: torch.device, case: Case) -> None:
+    """Whatever a case drafts, its text is the target's own, within the budget."""
     endless = Informed(system(case.model, device, case.context), (), frozenset())
     free = replace(case.config, stop=())
     text = tokens(list(autoregressive(endless, case.prompt, free)))

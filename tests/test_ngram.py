@@ -2,6 +2,7 @@ import io
 import json
 import math
 import zipfile
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 from presto.kernels.counts import EMPTY, has_trigrams, observe
 from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
-from presto.plain import PlainNgram
 from tests.support.limits import watched
+from tests.support.plain_ngram import PlainNgram
 from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens
 
 Pair = tuple[NgramModel, PlainNgram]
@@ -41,12 +42,31 @@ def test_only_the_last_two_tokens_of_a_context_are_looked_at(
     assert pair[0].logprob(long, token) == pair[0].logprob([first, last], token)
 
 
-@given(ngrams(), st.integers(-1, VOCAB - 1), tokens)
-def test_pairs_that_were_continued_are_known(pair: Pair, first: int, last: int) -> None:
-    model, plain = pair
-    counted = (*plain.static, *plain.dropped, *plain.online)
-    seen = any(len(gram) == 3 and gram[:2] == (first, last) for gram in counted)
-    assert has_trigrams(model.counts, first, last) == seen
+def _every(*lengths: int) -> list[list[int]]:
+    """All texts of these lengths over two tokens."""
+    return [list(text) for length in lengths for text in product((0, 1), repeat=length)]
+
+
+@pytest.mark.parametrize("min_count", [1, 2])
+@pytest.mark.parametrize("online", _every(0, 3))
+def test_every_small_model_equals_the_plain_one(online: list[int], min_count: int) -> None:
+    """The first pair and the first triple of a table too, and contexts seen once or never."""
+    for document in _every(1, 2, 3, 4):
+        model = NgramModel(2, NgramTable.build([document], 2, min_count=min_count))
+        model.extend(online)
+        plain = PlainNgram(2, 3, [document], min_count, online)
+        for context in _every(0, 1, 2):
+            expected = [plain.probability(context, token) for token in (0, 1)]
+            assert np.exp(model.logprobs(context, [0, 1])) == pytest.approx(expected, rel=1e-12)
+        triples = [
+            gram
+            for part in (plain.static, plain.dropped, plain.online)
+            for gram in part
+            if len(gram) == 3
+        ]
+        for pair in [(-1, 0), (-1, 1), *product((0, 1), repeat=2)]:
+            seen = any(gram[:2] == pair for gram in triples)
+            assert has_trigrams(model.counts, *pair) == seen
 
 
 @given(texts, texts)

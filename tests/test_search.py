@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from presto.build import build_tree
 from presto.kernels.ngram import NgramModel
 from presto.kernels.noise import gumbel
-from presto.plain import PlainNgram
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
 from tests.support.examples import examples
+from tests.support.plain_ngram import PlainNgram
 from tests.support.strategies import (
     VOCAB,
     configs,

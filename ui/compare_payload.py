@@ -22,7 +22,7 @@ from viz.lanes import (
 from viz.text import round_text
 from viz.theme import dark_of_light
 
-ORDER = ("ar", "linear", "blind", "presto")
+ORDER = ("ar", "linear", "blind", "presto", "presto+")
 
 
 def _cells(row: LaneRow) -> dict[str, str]:

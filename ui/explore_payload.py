@@ -33,7 +33,9 @@ COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "formu
 MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
 LATER = "Known when the run is over."
-ORDER: tuple[Method, ...] = ("presto", "ar", "blind", "linear")  # linear is compared with the rest
+SHOWN: dict[Method, int] = {"presto": 0, "presto+": 1}  # what is shown first
+# Linear is compared with the rest.
+ORDER: tuple[Method, ...] = ("presto", "presto+", "ar", "blind", "linear")
 # The same for all runs: the figures' colours on a dark page, the rows' columns, what is said of the
 # charts.
 SHARED: dict[str, Any] = {
@@ -226,9 +228,9 @@ class ExplorePayload:
 def value_of(
     recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
 ) -> Value:
-    """The value of a recording, PRESTO's lane first."""
+    """The value of a recording, the lane of PRESTO first, or of PRESTO+ where that is alone."""
     payload = ExplorePayload(badge, recording.title, recording.note, link or {}, file)
-    first = min(recording.traces, key=lambda trace: trace.method != "presto")
+    first = min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
     others = [trace for trace in recording.traces if trace is not first]
     others.sort(key=lambda trace: ORDER.index(trace.method))
     for lane, trace in enumerate([first, *others]):

@@ -9,6 +9,7 @@ import gradio as gr
 
 from presto.records import DecodeConfig
 from presto.runs.events import RunEvent
+from presto.runs.requests import tree_method
 from ui.controls import config_of
 from ui.error_messages import reason, sentence
 from ui.explore_payload import ExplorePayload
@@ -27,7 +28,7 @@ MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear dra
 
 def lanes_of(config: DecodeConfig) -> tuple[Lane, ...]:
     """What a run of "Explore" decodes, in the order of ``MESSAGES``."""
-    return Lane("presto", config), Lane("linear", config)
+    return Lane(tree_method(config), config), Lane("linear", config)
 
 
 def check(ticket: object, prompt: object, system: str, *settings: Any) -> list[dict[str, Any]]:

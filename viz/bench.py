@@ -29,7 +29,7 @@ from viz.theme import LEGEND, LIGHT, Palette, axis, axis_title, base_layout
 NOTHING = "The result file has no figures for this."
 NAMES = {str(method): title for method, title in TITLES.items()}
 # Colour (a field of Palette) and hatching of the methods; then those of scorers and searches.
-HATCHES: dict[Method, str] = {"presto": "", "linear": "/", "blind": ".", "ar": "x"}
+HATCHES: dict[Method, str] = {"presto": "", "presto+": "-", "linear": "/", "blind": ".", "ar": "x"}
 PAINTS = {str(method): (STYLES[method][0], hatch) for method, hatch in HATCHES.items()}
 SPARE = [(colour, hatch) for hatch in ("", "\\", "+") for colour in ("rejected", "beyond", "ink")]
 

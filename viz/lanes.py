@@ -19,11 +19,12 @@ from viz.theme import LIGHT, Palette, axis, axis_title, base_layout
 # its further lanes.
 STYLES: dict[Method, tuple[str, str]] = {
     "presto": ("accepted", "solid"),
+    "presto+": ("ink", "longdashdot"),
     "linear": ("bonus", "dash"),
     "blind": ("exact", "dot"),
     "ar": ("muted", "dashdot"),
 }
-SPARE = (("rejected", "longdash"), ("ink", "longdashdot"), ("beyond", "5px,2px"))
+SPARE = (("rejected", "longdash"), ("beyond", "5px,2px"))
 STEPS = "%{fullData.name}<br>%{y} tokens after %{x:.3f} s<extra></extra>"
 NOT_RUN = "No lane has run yet."
 

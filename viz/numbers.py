@@ -18,7 +18,7 @@ ENDS: dict[Finish, str] = {
 }
 
 
-COMPARED: tuple[Method, ...] = ("linear", "blind", "ar")
+COMPARED: tuple[Method, ...] = ("linear", "blind", "ar", "presto", "presto+")
 
 
 class Number(NamedTuple):
@@ -101,12 +101,10 @@ def settings(trace: Trace) -> str:
     """The settings that shape the tree, in one line."""
     config = trace.config
     score = config.scorer + (", normalised" if config.normalised else "")
-    tree = (
-        f"{score} · λ {config.lam:g} · {config.search} · budget {config.budget} · T "
-        f"{config.temperature:g}"
-    )
     scorer = SCORERS.get(config.scorer)
-    corrects = trace.method == "presto" and (scorer is None or scorer.corrects)
+    lam = f" · λ {config.lam:g}" if scorer is None or scorer.uses_lam else ""
+    tree = f"{score}{lam} · {config.search} · budget {config.budget} · T {config.temperature:g}"
+    corrects = trace.method != "ar" and (scorer is None or scorer.corrects)
     return f"{tree} · {ngram_source(trace)}" if corrects else tree
 
 

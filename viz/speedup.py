@@ -209,7 +209,7 @@ def _because(method: Method, run: Totals, linear: Totals) -> str:
     longer = (run.seconds / run.rounds) / (linear.seconds / linear.rounds)
     more = "more" if tokens > theirs else "no more"
     joint = "but" if tokens > theirs else "and" if longer >= 1 else "though"
-    subject = "the tree" if method in ("presto", "blind") else TITLES[method]
+    subject = "the tree" if method in ("presto", "presto+", "blind") else TITLES[method]
     verb = "accepts" if method != "ar" else "commits"
     counts = f"({tokens} against {theirs} tokens a round)"
     return f"{subject} {verb} {more} {counts} {joint} its rounds take {longer:.1f} times as long"

@@ -101,7 +101,7 @@ def main(
     budget: int = 32,
     draft_length: int = 12,
 ) -> None:
-    """Compare ar, linear, blind and presto of every pair with one reference per prompt."""
+    """Compare every method of every pair with one reference per prompt."""
     config = make_config(
         temperature=temperature,
         seed=seed,

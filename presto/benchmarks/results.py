@@ -29,7 +29,7 @@ Signed = Annotated[float, Field(ge=-1e9, le=1e9)]
 Count = Annotated[int, Field(ge=0, le=10**9)]
 Tokens = Annotated[int, Field(ge=0, le=64)]  # committed in a round: a draft has 31 at most
 Name = Annotated[str, Field(max_length=200)]
-Variant = Annotated[str, Field(pattern=f"^{NAME.pattern}$")]  # a method, a scorer or a search
+Variant = Annotated[str, Field(pattern=rf"^({NAME.pattern}|presto\+)$")]  # method, scorer or search
 
 
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]

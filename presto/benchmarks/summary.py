@@ -53,21 +53,26 @@ def _equal(runs: list[BenchRun], reference: list[BenchRun] | None) -> list[int] 
 
 
 def differences(rows: Rows) -> dict[str, dict[str, Any]]:
-    """Paired differences and ratios of macro τ between ``presto`` and the other drafting
-    methods.
+    """Paired differences and ratios of macro τ: ``presto`` and ``presto+`` against the other
+    drafting methods, and the second against the first.
     """
-    if not rows.get("presto"):
-        return {}
-    ours = np.array([run.totals.acceptance_length for run in rows["presto"]])
-    result = {}
-    for method in rows.keys() - {"presto", "ar"}:
-        theirs = np.array([run.totals.acceptance_length for run in rows[method]])
-        gap: Estimate = estimate((ours - theirs).tolist())
-        result[f"presto - {method}"] = {
-            **asdict(gap),
-            "ratio": round(float(ours.mean() / theirs.mean()), 4) if theirs.any() else 0.0,
-        }
-    return dict(sorted(result.items()))
+    taus = {
+        method: np.array([run.totals.acceptance_length for run in runs])
+        for method, runs in rows.items()
+        if runs and method != "ar"
+    }
+    return {
+        f"{ours} - {method}": _gap(taus[ours], taus[method])
+        for ours, others in (("presto", {"presto", "presto+"}), ("presto+", {"presto+"}))
+        for method in sorted(taus.keys() - others)
+        if ours in taus
+    }
+
+
+def _gap(ours: np.ndarray, theirs: np.ndarray) -> dict[str, Any]:
+    gap: Estimate = estimate((ours - theirs).tolist())
+    ratio = round(float(ours.mean() / theirs.mean()), 4) if theirs.any() else 0.0
+    return {**asdict(gap), "ratio": ratio}
 
 
 def table(result: dict[str, Any]) -> str:

@@ -19,7 +19,7 @@ from presto.records.measures import output_ids
 from presto.records.writing import check_output
 from presto.runs.events import GrowingRun, collected
 from presto.runs.prompts import checked_prompts
-from presto.runs.requests import check_method, check_prompt
+from presto.runs.requests import METHODS, check_method, check_prompt
 from presto.runs.stopping import Stop, stoppable
 from presto.runs.variants import find_variant, variants
 
@@ -57,7 +57,7 @@ def decode(
     choice: PairChoice,
     config: DecodeConfig,
     prompt: str,
-    method: Annotated[str, typer.Option(help="ar, linear, blind or presto.")] = "presto",
+    method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}.")] = "presto",
     trace: Annotated[
         Path | None, typer.Option(help="Save the run here (.json or .json.gz).")
     ] = None,

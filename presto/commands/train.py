@@ -1,4 +1,4 @@
-"""The commands ``presto train data | adapter | dflash | join``."""
+"""The commands ``presto train data | adapter | dflash | scorer | join``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from presto.commands.options import Dtype, option_of
-from presto.records.writing import check_output_folder
-from presto.training.shards import documents_for
+from presto.models.catalogue import names
+from presto.records.writing import check_output, check_output_folder
+from presto.training.shards import documents_for, documents_of, in_drawn_order
 
 train_app = typer.Typer(
     no_args_is_help=True, help="Write self-distillation data and train drafters."
@@ -77,6 +78,32 @@ def train_dflash(
 
     schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
     fit_dflash(documents, checkpoint, out, schedule, dtype, init)
+
+
+@train_app.command("scorer")
+def train_scorer(
+    data: DataFolder,
+    drafts: Annotated[Path, typer.Option(help="Folder that keeps the drafts, a file per pair.")],
+    out: Annotated[Path, typer.Option(help="The network (.safetensors), with its curve beside.")],
+    system: Annotated[
+        list[str] | None, typer.Option(help="Pair whose drafts are learned from, several times.")
+    ] = None,
+    places: Annotated[int, typer.Option(help="Places of the texts that each pair drafts at.")] = (
+        15_000
+    ),
+    steps: Steps = 1500,
+    learning_rate: LearningRate = 3e-3,
+    seed: DrawSeed = 0,
+    dtype: Dtype = "auto",
+) -> None:
+    """Teach the scorer `learned` what n-gram counts are worth. Resumable."""
+    check_output(out)
+    check_output_folder(drafts)
+    documents, pairs = in_drawn_order(documents_of(data)), system or list(names()[:1])
+    from presto.training.jobs import fit_scorer
+
+    schedule = {"steps": steps, "learning_rate": learning_rate, "seed": seed}
+    fit_scorer(documents, drafts, out, pairs, places, schedule, dtype)
 
 
 @train_app.command("join")

@@ -12,6 +12,7 @@ A context has a *total* (count of its continuations) and an *escape* (Witten-Bel
 distinct continuations; where a table was pruned, also the count of what was dropped).
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from presto.kernels.compiler import inlined, kernel
 
-COUNT, TOTAL, ESCAPE = 0, 1, 2  # columns of Counts.online
+COUNT, TOTAL, ESCAPE, DISTINCT = range(4)  # columns of Counts.online
 EMPTY = -1  # a free slot of Counts.keys
 _MIX = -7046029254386353131  # 2^64 / golden ratio, odd, as a signed number: Fibonacci hashing
 
@@ -52,9 +53,9 @@ class Counts(NamedTuple):
     tri_token: np.ndarray  # [N3]
     tri_count: np.ndarray  # [N3]
     keys: np.ndarray  # [C], C a power of two; key 0 is the empty context
-    online: (
-        np.ndarray
-    )  # [C, 3]: COUNT as a token string; TOTAL and ESCAPE as a context, beyond the static ones
+    # [C, 4]: COUNT as a token string; as a context TOTAL, ESCAPE beyond the static one's, and
+    # DISTINCT, the escape of a model without a static part.
+    online: np.ndarray
 
 
 def check_tokens(tokens: ArrayLike, vocab: int) -> np.ndarray:
@@ -77,14 +78,15 @@ def last_two(context: Sequence[int], vocab: int) -> tuple[int, int]:
 
 
 @inlined
-def _longer(vocab: int, key: int, token: int) -> int:
+def longer(vocab: int, key: int, token: int) -> int:
     """The key of a token string that ends in one token more than that of ``key``."""
     return key * (vocab + 1) + token + 1
 
 
 @inlined
-def _pair_key(vocab: int, first: int, last: int) -> int:
-    return _longer(vocab, _longer(vocab, 0, first), last)
+def pair_key(vocab: int, first: int, last: int) -> int:
+    """The key of two tokens."""
+    return longer(vocab, longer(vocab, 0, first), last)
 
 
 @kernel
@@ -98,7 +100,7 @@ def slot_of(keys: np.ndarray, key: int) -> int:
 
 
 @kernel
-def _find(tokens: np.ndarray, low: int, high: int, token: int) -> int:
+def find_in(tokens: np.ndarray, low: int, high: int, token: int) -> int:
     """Index of ``token`` in the sorted ``tokens[low:high]``, or -1."""
     end = high
     while low < high:
@@ -111,8 +113,8 @@ def _find(tokens: np.ndarray, low: int, high: int, token: int) -> int:
 
 
 @kernel
-def _find_pair(counts: Counts, first: int, second: int) -> int:
-    return _find(counts.bi_token, counts.bi_start[first], counts.bi_start[first + 1], second)
+def find_pair(counts: Counts, first: int, second: int) -> int:
+    return find_in(counts.bi_token, counts.bi_start[first], counts.bi_start[first + 1], second)
 
 
 @kernel
@@ -126,19 +128,26 @@ def unigrams(counts: Counts, tokens: np.ndarray, out: np.ndarray) -> None:
         if mass > 0:
             count = (
                 counts.uni_count[tokens[i]]
-                + counts.online[slot_of(counts.keys, _longer(counts.vocab, 0, tokens[i])), COUNT]
+                + counts.online[slot_of(counts.keys, longer(counts.vocab, 0, tokens[i])), COUNT]
             )
             out[i] = (count + escape * out[i]) / mass
 
 
 @kernel
 def _refine(
-    counts: Counts, known: Known, key: int, after: Successors, tokens: np.ndarray, out: np.ndarray
+    counts: Counts,
+    known: Known,
+    key: int,
+    after: Successors,
+    tokens: np.ndarray,
+    out: np.ndarray,
+    seen: np.ndarray | None,
 ) -> None:
     """One Witten-Bell level, in place (Bell, Cleary and Witten 1990): p_n = (c + escape·p_{n-1}) /
     (total + escape).
 
-    ``known`` and ``after`` are the static side of the context, ``key`` is its key online.
+    ``known`` and ``after`` are the static side of the context, ``key`` is its key online. ``seen
+    [2, K]``, if given, is told the online and the static counts.
     """
     node = counts.online[slot_of(counts.keys, key)]
     escape = known[1] + node[ESCAPE]
@@ -147,42 +156,89 @@ def _refine(
         return
     successors, count_of, start, end = after
     for i in range(tokens.size):
-        index = _find(successors, start, end, tokens[i])
-        count = count_of[index] if index >= 0 else 0
+        index = find_in(successors, start, end, tokens[i])
+        count, here = count_of[index] if index >= 0 else 0, 0
         if node[TOTAL] > 0:
-            count += counts.online[
-                slot_of(counts.keys, _longer(counts.vocab, key, tokens[i])), COUNT
-            ]
-        out[i] = (count + escape * out[i]) / mass
+            child = slot_of(counts.keys, longer(counts.vocab, key, tokens[i]))
+            here = counts.online[child, COUNT]
+        out[i] = (count + here + escape * out[i]) / mass
+        if seen is not None:
+            seen[0, i], seen[1, i] = here, count
 
 
 @kernel
-def bigrams(counts: Counts, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+def bigrams(
+    counts: Counts,
+    last: int,
+    tokens: np.ndarray,
+    out: np.ndarray,
+    seen: np.ndarray | None = None,
+) -> None:
     """Turn ``out[i] = p(tokens[i])`` into ``p(tokens[i] | last)``; -1 stands for "no such
-    token".
+    token". ``seen``: see ``_refine``.
     """
     if last < 0:
         return
     start, end = counts.bi_start[last], counts.bi_start[last + 1]
     known = counts.uni_total[last], counts.uni_escape[last]
-    key = _longer(counts.vocab, 0, last)
-    _refine(counts, known, key, (counts.bi_token, counts.bi_count, start, end), tokens, out)
+    after = counts.bi_token, counts.bi_count, start, end
+    _refine(counts, known, longer(counts.vocab, 0, last), after, tokens, out, seen)
 
 
 @kernel
-def trigrams(counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray) -> None:
+def trigrams(
+    counts: Counts,
+    first: int,
+    last: int,
+    tokens: np.ndarray,
+    out: np.ndarray,
+    seen: np.ndarray | None = None,
+) -> None:
     """Turn ``out[i] = p(tokens[i] | last)`` into ``p(tokens[i] | first, last)`` in a model of order
-    3.
+    3. ``seen``: see ``_refine``.
     """
     if counts.order < 3 or first < 0:
         return
     start, end, known = 0, 0, (0, 0)
-    pair = _find_pair(counts, first, last)
+    pair = find_pair(counts, first, last)
     if pair >= 0:
         start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
         known = counts.bi_total[pair], counts.bi_escape[pair]
-    key = _pair_key(counts.vocab, first, last)
-    _refine(counts, known, key, (counts.tri_token, counts.tri_count, start, end), tokens, out)
+    after = counts.tri_token, counts.tri_count, start, end
+    _refine(counts, known, pair_key(counts.vocab, first, last), after, tokens, out, seen)
+
+
+@kernel
+def _online_level(counts: Counts, key: int, tokens: np.ndarray, out: np.ndarray) -> bool:
+    """``_refine`` on the online counts alone; whether the context ``key`` was ever seen."""
+    node = counts.online[slot_of(counts.keys, key)]
+    escape = node[DISTINCT]
+    mass = node[TOTAL] + escape
+    if mass == 0:
+        return False
+    for i in range(tokens.size):
+        child = slot_of(counts.keys, longer(counts.vocab, key, tokens[i]))
+        out[i] = (counts.online[child, COUNT] + escape * out[i]) / mass
+    return True
+
+
+@kernel
+def online_log_ratio(
+    counts: Counts, first: int, last: int, tokens: np.ndarray, out: np.ndarray
+) -> None:
+    """``out[i] = log p(t | first, last) / p(t)`` of a model that counts this run's text only.
+
+    0 for every token where neither the pair nor the last token was seen before.
+    """
+    out[:] = 1.0 / counts.vocab
+    _online_level(counts, 0, tokens, out)
+    alone = out.copy()
+    seen = last >= 0 and _online_level(counts, longer(counts.vocab, 0, last), tokens, out)
+    if counts.order > 2 and first >= 0:
+        pair = pair_key(counts.vocab, first, last)
+        seen = _online_level(counts, pair, tokens, out) or seen
+    for i in range(tokens.size):
+        out[i] = math.log(out[i] / alone[i]) if seen else 0.0
 
 
 @kernel
@@ -190,22 +246,24 @@ def has_trigrams(counts: Counts, first: int, last: int) -> bool:
     """Whether ``trigrams`` changes anything after this pair."""
     if counts.order < 3 or first < 0:
         return False
-    if counts.online[slot_of(counts.keys, _pair_key(counts.vocab, first, last)), TOTAL] > 0:
+    if counts.online[slot_of(counts.keys, pair_key(counts.vocab, first, last)), TOTAL] > 0:
         return True
-    pair = _find_pair(counts, first, last)
+    pair = find_pair(counts, first, last)
     return bool(pair >= 0 and counts.bi_escape[pair] > 0)
 
 
 @inlined
 def _add(counts: Counts, context: int, token: int, in_static: bool) -> int:
     """Count ``token`` after the string with the key ``context``; returns how many slots it took."""
-    key = _longer(counts.vocab, context, token)
+    key = longer(counts.vocab, context, token)
     slot = slot_of(counts.keys, key)
     taken = 1 if counts.keys[slot] == EMPTY else 0
     counts.keys[slot] = key
     parent = slot_of(counts.keys, context)
-    if counts.online[slot, COUNT] == 0 and not in_static:
-        counts.online[parent, ESCAPE] += 1
+    if counts.online[slot, COUNT] == 0:
+        counts.online[parent, DISTINCT] += 1
+        if not in_static:
+            counts.online[parent, ESCAPE] += 1
     counts.online[slot, COUNT] += 1
     counts.online[parent, TOTAL] += 1
     return taken
@@ -213,11 +271,11 @@ def _add(counts: Counts, context: int, token: int, in_static: bool) -> int:
 
 @inlined
 def _has_triple(counts: Counts, first: int, last: int, token: int) -> bool:
-    pair = _find_pair(counts, first, last)
+    pair = find_pair(counts, first, last)
     if pair < 0:
         return False
     start, end = counts.tri_start[pair], counts.tri_start[pair + 1]
-    return bool(_find(counts.tri_token, start, end, token) >= 0)
+    return bool(find_in(counts.tri_token, start, end, token) >= 0)
 
 
 @kernel
@@ -229,10 +287,10 @@ def observe(counts: Counts, first: int, last: int, tokens: np.ndarray) -> int:
     for token in tokens:
         taken += _add(counts, 0, token, counts.uni_count[token] > 0)
         if last >= 0:
-            context = _longer(counts.vocab, 0, last)
-            taken += _add(counts, context, token, _find_pair(counts, last, token) >= 0)
+            context = longer(counts.vocab, 0, last)
+            taken += _add(counts, context, token, find_pair(counts, last, token) >= 0)
         if first >= 0:
-            context = _pair_key(counts.vocab, first, last)
+            context = pair_key(counts.vocab, first, last)
             taken += _add(counts, context, token, _has_triple(counts, first, last, token))
         first, last = last, token
     return taken

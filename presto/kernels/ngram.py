@@ -289,7 +289,7 @@ def _hash_table(slots: int) -> tuple[np.ndarray, np.ndarray]:
     """An empty online table that knows the empty context, key 0."""
     keys = np.full(slots, EMPTY)
     keys[0] = 0  # slot_of(keys, 0) == 0
-    return keys, np.zeros((slots, 3), np.int64)
+    return keys, np.zeros((slots, 4), np.int64)
 
 
 @lru_cache(maxsize=8)

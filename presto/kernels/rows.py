@@ -21,15 +21,27 @@ from presto.kernels.counts import (
     check_tokens,
     has_trigrams,
     last_two,
+    online_log_ratio,
     trigrams,
     unigrams,
+)
+from presto.kernels.learned import (
+    HIDDEN,
+    OF_CONTEXT,
+    OF_LEVEL,
+    OF_ROW,
+    level_features,
+    level_part,
+    network,
+    row_features,
 )
 from presto.records import Marginals
 
 PER_NAT = 100_000  # units in a nat
-# What an n-gram probability is divided by; NOTHING: there is no n-gram probability.
-NOTHING, ONE, UNIGRAM, IMPLIED = range(4)
-BASELINES = {"one": ONE, "unigram": UNIGRAM, "implied": IMPLIED}
+# How ρ follows from n-gram counts; NOTHING: it does not. See ``_log_rho``.
+NOTHING, ONE, UNIGRAM, IMPLIED, DUAL, LEARNED = range(6)
+FORMULAS = {"one": ONE, "unigram": UNIGRAM, "implied": IMPLIED, "dual": DUAL, "learned": LEARNED}
+NO_WEIGHTS = np.empty((0, 0))
 ON_Q, ON_RHO, LOG_MASS = range(3)  # columns of Problem.levels
 _NOTHING = np.empty((0, 0, 0))  # stands for an array of Rows that nobody reads
 
@@ -40,7 +52,8 @@ class Rule(NamedTuple):
     weights: np.ndarray  # [D, 2]: a and b by depth
     correct_first: bool  # whether ρ counts on the first level
     normalised: bool
-    over: int = NOTHING
+    ngram: int = NOTHING
+    online: float = 0.0  # DUAL only: weight of the online ratio
 
 
 class Problem(NamedTuple):
@@ -55,7 +68,8 @@ class Problem(NamedTuple):
     levels: np.ndarray  # [D, 3] the weights of log q and log ρ, and log Σ_K q in units
     correct_first: bool
     normalised: bool
-    over: int
+    ngram: int
+    online: float
 
 
 class Rows(NamedTuple):
@@ -65,7 +79,10 @@ class Rows(NamedTuple):
     increment: np.ndarray  # [R, K] in units: what the child adds to its path's aligned score
     log_rho: np.ndarray  # [R, K] in units
     bigram: np.ndarray  # [D, K, K] p(t | the token before has this rank)
-    implied: np.ndarray  # [D, K, K] IMPLIED only: p(t) as implied by the marginal before
+    # IMPLIED: [D, K, K], p(t) as implied by the marginal before; LEARNED: [D, HIDDEN, K], what
+    # depth and candidate alone tell the network
+    own: np.ndarray
+    weights: np.ndarray  # LEARNED: those of the network
     used: np.ndarray  # [1] rows in use
     spent: np.ndarray  # [1] seconds
     clock: np.ndarray  # [2] scratch
@@ -86,7 +103,7 @@ def problem_of(
     tokens = check_tokens(marginals.token_ids, counts.vocab)[:depth, :width]
     log_q = np.array(marginals.log_q, np.float64)[:depth, :width]
     unigram = np.empty(tokens.shape)
-    if rule.over != NOTHING:
+    if rule.ngram != NOTHING:
         unigrams(counts, tokens.ravel(), unigram.ravel())
     before, anchor = last_two(context, counts.vocab)
     return Problem(
@@ -99,20 +116,27 @@ def problem_of(
         levels=np.column_stack([rule.weights, np.logaddexp.reduce(log_q, axis=1) * PER_NAT]),
         correct_first=rule.correct_first,
         normalised=rule.normalised,
-        over=rule.over,
+        ngram=rule.ngram,
+        online=rule.online,
     )
 
 
-def ngram_rows(problem: Problem, most: int) -> Rows:
+def ngram_rows(problem: Problem, most: int, weights: np.ndarray = NO_WEIGHTS) -> Rows:
     """Room for ``most`` rows of an n-gram scorer; a search that opens more is an error."""
     depth, width = problem.tokens.shape
-    bigram = np.full((depth, width, width), np.nan)
+    bigram, own = np.full((depth, width, width), np.nan), _NOTHING
+    if problem.ngram == IMPLIED:
+        own = bigram.copy()
+    if problem.ngram == LEARNED:
+        bigram, own = _NOTHING, np.empty((depth, HIDDEN, width))
+        own[:, 0, 0] = np.nan
     return Rows(
         place=np.full((depth, width + 1, width), -1, np.int32),
         increment=np.empty((most, width), np.int64),
         log_rho=np.empty((most, width), np.int64),
         bigram=bigram,
-        implied=bigram.copy() if problem.over == IMPLIED else _NOTHING,
+        own=own,
+        weights=weights,
         used=np.zeros(1, np.int64),
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),
@@ -143,7 +167,8 @@ def _whole(increments: np.ndarray, log_rho: np.ndarray, depth: int) -> Rows:
         increment=increments,
         log_rho=log_rho,
         bigram=_NOTHING,
-        implied=_NOTHING,
+        own=_NOTHING,
+        weights=NO_WEIGHTS,
         used=np.full(1, count),
         spent=np.zeros(1),
         clock=np.zeros(2, np.int64),
@@ -207,7 +232,7 @@ def _implied(problem: Problem, rows: Rows, depth: int, grand: int, first: int) -
     The mass outside of the previous position's candidates implies p(t), the model's best guess
     without a context.
     """
-    out: np.ndarray = rows.implied[depth, grand]
+    out: np.ndarray = rows.own[depth, grand]
     if np.isnan(out[0]):
         rest = 1.0
         out[:] = 0.0
@@ -222,6 +247,26 @@ def _implied(problem: Problem, rows: Rows, depth: int, grand: int, first: int) -
 
 
 @kernel
+def _learned(
+    problem: Problem, rows: Rows, depth: int, first: int, last: int, out: np.ndarray
+) -> None:
+    """The network's correction, in units."""
+    tokens, unigram, width = problem.tokens[depth], problem.unigram[depth], out.size
+    log_q, level = problem.log_q[depth] / PER_NAT, rows.own[depth]
+    if np.isnan(level[0, 0]):
+        inputs = np.empty((len(OF_LEVEL), width))
+        level_features(problem.counts, tokens, log_q, unigram, depth, inputs)
+        level_part(inputs, rows.weights, level)
+    inputs, shared = np.empty((len(OF_ROW), width)), np.empty(len(OF_CONTEXT))
+    before = first if problem.counts.order > 2 else -1
+    row_features(problem.counts, (before, last), tokens, log_q, unigram, inputs, shared)
+    result = np.empty(width)
+    network(level, inputs, shared, rows.weights, result)
+    for rank in range(width):
+        out[rank] = round(result[rank] * PER_NAT)
+
+
+@kernel
 def _log_rho(
     problem: Problem, rows: Rows, depth: int, grand: int, parent: int, out: np.ndarray
 ) -> None:
@@ -230,18 +275,29 @@ def _log_rho(
     one      log p(t|c)
     unigram  log p(t|c) / p(t)    the pointwise mutual information of t and c
     implied  log p(t|c) / Σ_b q_{d-1}(b)·p(t | first, b)
+    dual     unigram's, and ``online`` times the same ratio of this run's own text alone
+    learned  a network over the counts (``presto.kernels.learned``)
     """
     if depth == 0 and not problem.correct_first:
         out[:] = 0
         return
     first, last = _context(problem, depth, grand, parent)
+    if problem.ngram == LEARNED:
+        _learned(problem, rows, depth, first, last, out)
+        return
     given = _given(problem, rows, depth, first, last, parent)
-    if problem.over == UNIGRAM:
+    if problem.ngram == UNIGRAM or problem.ngram == DUAL:
         given /= problem.unigram[depth]
-    elif problem.over == IMPLIED:
+    elif problem.ngram == IMPLIED:
         given /= _implied(problem, rows, depth, grand, first)
     for rank in range(out.size):
-        out[rank] = round(math.log(given[rank]) * PER_NAT)
+        given[rank] = math.log(given[rank])
+    if problem.ngram == DUAL:
+        own = np.empty(out.size)
+        online_log_ratio(problem.counts, first, last, problem.tokens[depth], own)
+        given += problem.online * own
+    for rank in range(out.size):
+        out[rank] = round(given[rank] * PER_NAT)
 
 
 @kernel
@@ -277,7 +333,7 @@ def compute_row(problem: Problem, rows: Rows, depth: int, grand: int, parent: in
     # The last slot stands for every ``grand`` that was never seen before the parent.
     backed_off = problem.tokens.shape[1]
     first, last = _context(problem, depth, grand, parent)
-    alike = problem.over != IMPLIED and not has_trigrams(problem.counts, first, last)
+    alike = problem.ngram != IMPLIED and not has_trigrams(problem.counts, first, last)
     row = rows.place[depth, backed_off, parent] if alike else -1
     if row < 0:
         row = int(rows.used[0])

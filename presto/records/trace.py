@@ -32,7 +32,7 @@ from presto.records.bounds import (
 )
 from presto.records.config import STRICT, DecodeConfig
 
-Method = Literal["ar", "linear", "blind", "presto"]
+Method = Literal["ar", "linear", "blind", "presto", "presto+"]
 Finish = Literal["eos", "stop", "length", "stopped"]
 Verdict = Literal["root", "accepted", "rejected", "beyond"]
 ROOT, NO_PARENT = 0, -1  # of a tree: the anchor's place in its arrays, and what it has for a parent

@@ -25,6 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "linear": {"scorer": "blind", "search": "linear"},
     "blind": {"scorer": "blind"},
     "presto": {},
+    "presto+": {"scorer": "learned", "normalised": True},
 }
 assert set(METHODS) == set(get_args(Method))
 
@@ -97,6 +98,11 @@ def own_text(config: DecodeConfig) -> str:
 
 def config_for(method: Method, config: DecodeConfig) -> DecodeConfig:
     """``config`` as a method uses it: ``linear`` drafts one blind path, ``blind`` is the tree
-    without correction.
+    without correction, ``presto+`` takes the learned one.
     """
     return changed(config, METHODS[method])
+
+
+def tree_method(config: DecodeConfig) -> Method:
+    """What decoding a tree by these very settings is called: ``presto+`` or ``presto``."""
+    return "presto+" if config_for("presto+", config) == config else "presto"

@@ -64,19 +64,7 @@ class AdapterTrainer(Trainer):
         self.optimise([*self.adapter.parameters(), self.mask_embedding])
 
     def hidden(self, batch: Batch, documents: list[Document]) -> torch.Tensor:
-        (texts, blocks, masks), length = batch.known.shape, batch.tokens.shape[1]
-        cache, backbone = DynamicCache(), self.backbone
-        with torch.no_grad():
-            places = torch.arange(length, device=self.device).expand(texts, -1)
-            backbone.hidden(backbone.embeddings(batch.tokens), places, None, cache)
-        embeds = self.mask_embedding.to(backbone.dtype).expand(texts, blocks * masks, -1)
-        offsets = torch.arange(1, masks + 1, device=self.device)
-        positions = (batch.anchors[..., None] + offsets).flatten(1)
-        with self.adapter.acting_on(torch.ones(1, dtype=backbone.dtype, device=self.device)):
-            states = backbone.hidden(
-                embeds, positions, block_mask(batch.anchors + 1, masks, length), cache
-            )
-        return states.reshape(texts, blocks, masks, -1)
+        return adapter_states(self.backbone, self.adapter, self.mask_embedding, batch)
 
     def state(self) -> dict[str, Any]:
         return {
@@ -87,3 +75,22 @@ class AdapterTrainer(Trainer):
     def load_state(self, state: dict[str, Any]) -> None:
         self.adapter.load_state_dict(state["adapter"])
         self.mask_embedding.data = state["mask_embedding"]
+
+
+def adapter_states(
+    backbone: Backbone, adapter: LowRankAdapter, mask_embedding: torch.Tensor, batch: Batch
+) -> torch.Tensor:
+    """Final hidden states ``[B, A, D, H]`` of the mask rows of a batch's blocks."""
+    (texts, blocks, masks), length = batch.known.shape, batch.tokens.shape[1]
+    cache, device = DynamicCache(), batch.tokens.device
+    with torch.no_grad():
+        places = torch.arange(length, device=device).expand(texts, -1)
+        backbone.hidden(backbone.embeddings(batch.tokens), places, None, cache)
+    embeds = mask_embedding.to(backbone.dtype).expand(texts, blocks * masks, -1)
+    offsets = torch.arange(1, masks + 1, device=device)
+    positions = (batch.anchors[..., None] + offsets).flatten(1)
+    with adapter.acting_on(torch.ones(1, dtype=backbone.dtype, device=device)):
+        states = backbone.hidden(
+            embeds, positions, block_mask(batch.anchors + 1, masks, length), cache
+        )
+    return states.reshape(texts, blocks, masks, -1)

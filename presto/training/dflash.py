@@ -168,31 +168,38 @@ class DFlashTrainer(Trainer):
         self.optimise(self.drafter.parameters())
 
     def hidden(self, batch: Batch, documents: list[Document]) -> torch.Tensor:
-        (texts, blocks, masks), length = batch.known.shape, batch.tokens.shape[1]
-        drafter, rows = self.drafter, masks + 1
-        ids = torch.full((texts, blocks, rows), drafter.config.mask_token_id, device=self.device)
-        ids[..., 0] = batch.tokens.gather(1, batch.anchors)
-        positions = (batch.anchors[..., None] + torch.arange(rows, device=self.device)).flatten(1)
-        places = torch.arange(length, device=self.device).expand(texts, -1)
-        mask = block_mask(batch.anchors, rows, length)[:, None]
-        low = self.backbone.dtype != torch.float32
-        # On the CPU the plain product is the fastest attention with a mask and gradients, see
-        # training.adapter.
-        plain = (
-            [SDPBackend.MATH]
-            if self.device.type == "cpu"
-            else [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-        )
-        with torch.autocast(self.device.type, self.backbone.dtype, enabled=low), sdpa_kernel(plain):
-            context = [
-                OpenContext(*pair) for pair in drafter.context(self.features.of(documents), places)
-            ]
-            states = drafter(self.backbone.embeddings(ids.flatten(1)), positions, context, mask)
-        hidden: torch.Tensor = states.unflatten(1, (blocks, rows))[:, :, 1:].to(self.backbone.dtype)
-        return hidden
+        return drafter_states(self.backbone, self.drafter, self.features.of(documents), batch)
 
     def state(self) -> dict[str, Any]:
         return {"drafter": self.drafter.state_dict()}
 
     def load_state(self, state: dict[str, Any]) -> None:
         self.drafter.load_state_dict(state["drafter"])
+
+
+def drafter_states(
+    backbone: Backbone, drafter: DFlashDrafter, features: torch.Tensor, batch: Batch
+) -> torch.Tensor:
+    """Final hidden states ``[B, A, D, H]`` of the mask rows of a batch's blocks, from the target's
+    ``features [B, L, layers · H]`` of its texts.
+    """
+    (texts, blocks, masks), length = batch.known.shape, batch.tokens.shape[1]
+    rows, device = masks + 1, batch.tokens.device
+    ids = torch.full((texts, blocks, rows), drafter.config.mask_token_id, device=device)
+    ids[..., 0] = batch.tokens.gather(1, batch.anchors)
+    positions = (batch.anchors[..., None] + torch.arange(rows, device=device)).flatten(1)
+    places = torch.arange(length, device=device).expand(texts, -1)
+    mask = block_mask(batch.anchors, rows, length)[:, None]
+    low = backbone.dtype != torch.float32
+    # On the CPU the plain product is the fastest attention with a mask and gradients, see
+    # training.adapter.
+    plain = (
+        [SDPBackend.MATH]
+        if device.type == "cpu"
+        else [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
+    )
+    with torch.autocast(device.type, backbone.dtype, enabled=low), sdpa_kernel(plain):
+        context = [OpenContext(*pair) for pair in drafter.context(features, places)]
+        states = drafter(backbone.embeddings(ids.flatten(1)), positions, context, mask)
+    hidden: torch.Tensor = states.unflatten(1, (blocks, rows))[:, :, 1:].to(backbone.dtype)
+    return hidden

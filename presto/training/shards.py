@@ -64,12 +64,22 @@ def documents_for(data: Path, checkpoint: Path, out: Path) -> list[Document]:
     if checkpoint.exists():
         check_output(checkpoint)
     check_output_folder(out)
+    return documents_of(data)
+
+
+def documents_of(data: Path) -> list[Document]:
+    """All documents of a data folder; ``ValueError`` if there are none."""
     documents = load_shards(data)
     if not documents:
         raise ValueError(
             f"{data} holds no shards: run `python -m presto train data --out {data}` first"
         )
     return documents
+
+
+def in_drawn_order(documents: list[Document]) -> list[Document]:
+    """The documents in an order that says nothing of their length: shards begin with short ones."""
+    return [documents[i] for i in np.random.default_rng(0).permutation(len(documents))]
 
 
 def _load_shard(path: Path) -> list[Document]:

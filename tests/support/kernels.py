@@ -12,7 +12,7 @@ from numba.core.dispatcher import Dispatcher
 
 from presto import kernels
 from presto.build import build_tree, warm_up
-from presto.kernels.counts import _find
+from presto.kernels.counts import find_in
 from presto.kernels.ngram import NgramModel, NgramTable
 from presto.plugins import load_plugin
 from presto.records import DecodeConfig, Marginals
@@ -98,5 +98,5 @@ def check_warm_up() -> None:
 def check_bounds() -> None:
     """Under ``NUMBA_BOUNDSCHECK``: no kernel reads or writes past an array."""
     with pytest.raises(IndexError):
-        _find(np.array([1]), 0, 9, 2)  # checks are on
+        find_in(np.array([1]), 0, 9, 2)  # checks are on
     assert build_everything(16) > 40_000

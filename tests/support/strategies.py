@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
+from presto.build import count_networks
 from presto.kernels.ngram import NgramModel, NgramTable
-from presto.plain import Node, PlainNgram, Row, Space, candidates, formula_row, tree_of
+from presto.plain import Node, Row, Space, candidates, formula_row, tree_of
 from presto.records import DecodeConfig, Marginals, Tree
-from presto.scorers import SCORERS, NgramRatio
+from presto.registry import checked
+from presto.scorers import SCORERS, FromCounts
 from presto.searches import SEARCHES
+from tests.support.plain_ngram import Candidates, PlainNgram
 
 VOCAB = 7
 tokens = st.integers(0, VOCAB - 1)
@@ -88,14 +91,18 @@ def plain_tree(
     """What ``build_tree`` must return, by the oracle: plain Python from counts to tree."""
     scorer, search = SCORERS[config.scorer], SEARCHES[config.search]
     tokens, log_q = candidates(drafted, config)
+    own = checked(scorer, config.scorer_settings)
+    networks = count_networks()
+    network = networks.static if ngram.static else networks.online
+    at = Candidates(tokens, log_q, own.get("online", 0.0), network.tolist())
     ratio = scorer.log_rho
     first = config.correct_first and scorer.corrects_first
 
     def row(node: Node) -> Row:
         log_rho = [0.0] * len(tokens[node.depth])
-        if isinstance(ratio, NgramRatio) and (node.depth > 0 or first):
+        if isinstance(ratio, FromCounts) and (node.depth > 0 or first):
             prefix = (*context, *node.path)
-            log_rho = ngram.ratio(ratio.over, prefix, node.depth, tokens, log_q)
+            log_rho = ngram.log_rho(ratio.formula, prefix, node.depth, at)
         weights = scorer.weights(node.depth + 1, config.lam)
         return formula_row(log_q[node.depth], log_rho, weights, config.normalised)
 
