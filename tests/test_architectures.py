@@ -226,6 +226,10 @@ def test_ends_are_those_of_generate_and_of_the_tokenizer(tmp_path: Path) -> None
     backbone.model.generation_config.eos_token_id = [5, 6]
     text.tokenizer.eos_token = "w7"
     assert ends_of(backbone, text) == {5, 6, 7}
+    for wrong in (True, "x", [5, {}], -1, 5.5):
+        backbone.model.generation_config.eos_token_id = wrong
+        with pytest.raises(ValueError, match=r"^generation_config\.json: eos_token_id must be"):
+            ends_of(backbone, text)
 
 
 def test_settings_of_generate_that_are_not_followed_are_told(

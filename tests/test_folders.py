@@ -291,6 +291,7 @@ def nemotron(folder: Path) -> NemotronSystem:
         ({"rope_parameters": ..., "rope_theta": 1e4}, "no rope_parameters"),
         ({"mask_token_id": ...}, "has no mask_token_id"),
         ({"mask_token_id": VOCAB}, f"mask_token_id must lie in 0..{MASK}"),
+        ({"mask_token_id": True}, f"mask_token_id must lie in 0..{MASK}, got True"),
         ({"eos_token_id": ...}, "has no eos_token_id"),
         ({"num_hidden_layers": 1}, "unexpected tensor model.layers.1."),
         ({"num_hidden_layers": 3}, "missing tensor model.layers.2."),

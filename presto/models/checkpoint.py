@@ -6,7 +6,7 @@ module loads no torch.
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from safetensors import SafetensorError, safe_open
 
@@ -170,9 +170,14 @@ def check_tensors(
             raise ValueError(f"{info.file}: tensor {name} is quantised ({info.dtype})")
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a field of a JSON file is a whole number; Python takes ``true`` for the number 1."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def refuse_layers(path: Path, layers: Any, found: Mapping[str, TensorInfo]) -> None:
     """Refuse more layers than there are tensors, before as many are made."""
-    if isinstance(layers, int) and layers > len(found):
+    if is_whole(layers) and layers > len(found):
         raise ValueError(
             f"{path}: num_hidden_layers is {layers}, the weight files have {len(found)} tensors"
         )

@@ -10,7 +10,7 @@ from typing import Any
 from huggingface_hub.errors import StrictDataclassError
 from transformers import Qwen3Config
 
-from presto.models.checkpoint import CONFIG_FILE, read_json, refuse_quantised
+from presto.models.checkpoint import CONFIG_FILE, is_whole, read_json, refuse_quantised
 from presto.models.windows import FULL, SLIDING, Kinds, attention_kinds
 
 ARCHITECTURE = "DFlashDraftModel"
@@ -184,6 +184,6 @@ def _causal(raw: dict[str, Any], nested: dict[str, Any]) -> bool | None:
 
 
 def _count(value: Any, least: int = 1) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+    if not is_whole(value) or value < least:
         raise ValueError(f"expected a whole number of at least {least}, got {value!r}")
     return value

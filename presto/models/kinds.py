@@ -9,7 +9,7 @@ from pathlib import Path
 
 from presto.models.backbone import Backbone
 from presto.models.catalogue import Mode, PairSpec
-from presto.models.checkpoint import CONFIG_FILE, read_json
+from presto.models.checkpoint import CONFIG_FILE, is_whole, read_json
 from presto.models.device import keep_freed_memory, pick_device, pick_dtype
 from presto.models.dflash import DFlashSystem
 from presto.models.dflash_network import DFlashDrafter
@@ -20,6 +20,7 @@ from presto.models.selfcheck import checked
 from presto.models.selfspec import GatedSystem
 from presto.models.target import TargetSystem
 from presto.models.text import Text, load_text
+from presto.records import quoted
 
 ADAPTER_FILE = "adapter_config.json"
 Loaded = tuple[TargetSystem, Text]
@@ -53,10 +54,15 @@ def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
 
 def ends_of(backbone: Backbone, text: Text) -> frozenset[int]:
     """The ids at which transformers' ``generate`` ends for this checkpoint (Qwen3 has two), and the
-    tokenizer's end of text.
+    tokenizer's end of text. ``ValueError`` for ends that are no ids.
     """
     ends = backbone.model.generation_config.eos_token_id
-    listed = ends if isinstance(ends, list) else [ends]
+    listed = [end for end in (ends if isinstance(ends, list) else [ends]) if end is not None]
+    for end in listed:
+        if not is_whole(end) or end < 0:
+            raise ValueError(
+                f"generation_config.json: eos_token_id must be token ids, got {quoted(end)}"
+            )
     return frozenset({text.tokenizer.eos_token_id, *listed} - {None})
 
 

@@ -19,6 +19,7 @@ from presto.decoding.protocols import Draft, Session
 from presto.models.checkpoint import (
     CONFIG_FILE,
     check_tensors,
+    is_whole,
     load_tensors,
     read_json,
     read_tensors,
@@ -122,7 +123,7 @@ class NemotronSystem(SelfSpeculativeSystem):
         backbone = checked(load_model(folder, dtype), device, str(folder))
         adapter = LowRankAdapter.load(backbone.model, folder / LORA_FOLDER, prefix=_PREFIXES[0])
         mask, ends = raw["mask_token_id"], raw["eos_token_id"]
-        if not isinstance(mask, int) or not 0 <= mask < backbone.vocab:
+        if not is_whole(mask) or not 0 <= mask < backbone.vocab:
             raise ValueError(
                 f"{folder / CONFIG_FILE}: mask_token_id must lie in 0..{backbone.vocab - 1}, got "
                 f"{mask!r}"

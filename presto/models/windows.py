@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from presto.models.checkpoint import is_whole
+
 FULL, SLIDING = "full_attention", "sliding_attention"
 Kinds = Mapping[str, int | None]  # kind → positions a row may look back to, its own included
 
@@ -33,7 +35,7 @@ def attention_kinds(config: Any) -> dict[str, int | None]:
         raise ValueError(
             f"layers of kind {', '.join(unknown)} are not supported: only {FULL} and {SLIDING} are"
         )
-    if SLIDING in types and not (isinstance(window, int) and window > 0):
+    if SLIDING in types and not (is_whole(window) and window > 0):
         raise ValueError(f"sliding_window must be a positive number of positions, got {window!r}")
     return {
         kind: window if kind == SLIDING else None for kind in (FULL, SLIDING) if kind in set(types)
@@ -63,7 +65,7 @@ def context_of(config: Any) -> int:
     outgrows the length the model was first trained for: cached keys stay right up to there.
     """
     context = getattr(config, "max_position_embeddings", None)
-    if not isinstance(context, int) or context < 1:
+    if not is_whole(context) or context < 1:
         raise ValueError(f"max_position_embeddings must be a positive number, got {context!r}")
     rope = getattr(config, "rope_parameters", None) or {}
     scalings = [part for part in rope.values() if isinstance(part, dict)] or [rope]
