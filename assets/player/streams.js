@@ -3,7 +3,7 @@
 
 const STREAM = "/gradio_api/queue/data";
 const OVER = 1000; // close code of a stream that came to its end
-const PATIENCE = 3000; // milliseconds for a WebSocket to open
+const PATIENCE = 15000; // milliseconds for a WebSocket to open; a busy server may need some
 
 const fetchPlainly = window.fetch;
 let isRefused = false; // by something between page and server that lets no WebSocket through
