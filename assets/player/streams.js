@@ -3,7 +3,7 @@
 
 const STREAM = "/gradio_api/queue/data";
 const OVER = 1000; // close code of a stream that came to its end
-const PATIENCE = 15000; // milliseconds for a WebSocket to open; a busy server may need some
+const PATIENCE = 3000; // milliseconds for a WebSocket to open
 
 const fetchPlainly = window.fetch;
 let isRefused = false; // by something between page and server that lets no WebSocket through
@@ -46,8 +46,12 @@ function fetchBySocket({ url, signal }) {
   });
 }
 
+/** Whether Gradio's Node process rendered the page: it hands no WebSocket on. */
+const isRendered = () => Object.keys(window).some((name) => name.startsWith("__sveltekit"));
+
 async function fetchOrCarry(input, init) {
   const { pathname } = new URL(input.url ?? input, window.location.href);
+  isRefused ||= isRendered();
   if (isRefused || !pathname.endsWith(STREAM)) return fetchPlainly(input, init);
   const request = new Request(input, init);
   try {
