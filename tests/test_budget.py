@@ -302,12 +302,14 @@ def test_every_pass_is_measured_and_the_session_holds_them() -> None:
     system = tiny_gated(0, context=512)
     found = measure(system)
     assert found.lengths == (4, 10, 16)
-    assert found.rows[:2] == ROWS[:2]
+    assert found.rows[:4] == ROWS[:4]
     assert all(value > 0 for value in (*found.verify, *found.draft))
 
 
 def test_sizes_are_left_out_once_they_cost_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(costs, "_verify", lambda system, session, rows: 10.0 + rows)
+    assert measure(pair().system).rows == (1, 9, 17, 33)
+    monkeypatch.setattr(costs, "_verify", lambda system, session, rows: 1.0 + 99 * (rows > 1))
     assert measure(pair().system).rows == (1, 9, 17, 33)
     monkeypatch.setattr(costs, "_verify", lambda system, session, rows: 10.0)
     assert measure(pair().system).rows == ROWS
