@@ -18,8 +18,7 @@ import typer
 from presto.benchmarks.statistics import Estimate, estimate
 from presto.decoding.loop import Run
 from presto.decoding.output import Output
-from presto.kernels.ngram import NgramModel
-from presto.models.registry import Pair, load
+from presto.models.registry import Pair, load, ngram_for
 from presto.records import DecodeConfig
 from presto.runs.prompts import checked_prompts
 from presto.runs.refusals import in_one_sentence
@@ -57,9 +56,7 @@ def _begin(pair: Pair, ids: tuple[int, ...], variant: Variant, rounds: int) -> R
     """A session that no end token ends before all of its rounds."""
     config = variant.config(DecodeConfig())
     config = replace(config, max_new_tokens=(WARM_UP + rounds) * (config.draft_length + 1) + 1)
-    counts = pair.table if config.static_ngram else None
-    ngram = NgramModel(pair.system.vocab, counts, online=config.online_ngram, order=config.order)
-    run = Run.begin(pair.system, ids, config, ngram)
+    run = Run.begin(pair.system, ids, config, ngram_for(pair, config))
     run.output = Output(config, frozenset(), None)
     return run
 

@@ -5,14 +5,14 @@ from functools import lru_cache
 
 from presto.build import warm_up
 from presto.decoding.protocols import System
-from presto.kernels.ngram import NgramTable
+from presto.kernels.ngram import NgramModel, NgramTable
 from presto.models.catalogue import PairSpec, find, names
 from presto.models.kinds import KINDS, load_target, local_pair
 from presto.models.packed import pack_linears
 from presto.models.sources import resolve
 from presto.models.tables import table_of
 from presto.models.text import Text
-from presto.records import shown
+from presto.records import DecodeConfig, shown
 
 LONGEST_REFUSAL = 500  # characters
 __all__ = ["Pair", "find", "forget", "load", "load_target", "local_pair", "names"]
@@ -57,6 +57,12 @@ def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None)
         'assistant\\n'
     """
     return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
+
+
+def ngram_for(pair: Pair, config: DecodeConfig) -> NgramModel:
+    """A new n-gram model of the pair's target, with the counts that ``config`` asks for."""
+    table = pair.table if config.static_ngram else None
+    return NgramModel(pair.system.vocab, table, online=config.online_ngram, order=config.order)
 
 
 def forget() -> None:

@@ -15,7 +15,7 @@ from presto.decoding.protocols import Session
 from presto.kernels.arrays import read_arrays
 from presto.kernels.ngram import NgramModel
 from presto.kernels.rows import PER_NAT
-from presto.models.registry import Pair
+from presto.models.registry import Pair, ngram_for
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.writing import replacing
 from presto.runs.replay import counterfactual, oracle_length
@@ -81,9 +81,7 @@ def rounds_of(
 
 def acceptance(reference: Reference, pair: Pair, config: DecodeConfig) -> float:
     """τ of a run of ``config``, never past the end of the text."""
-    table = pair.table if config.static_ngram else None
-    ngram = NgramModel(pair.system.vocab, table, online=config.online_ngram, order=config.order)
-    rounds = sum(1 for _ in rounds_of(reference, ngram, config))
+    rounds = sum(1 for _ in rounds_of(reference, ngram_for(pair, config), config))
     return (len(reference.text) - reference.prompt) / rounds
 
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from presto.decoding.loop import Run
 from presto.decoding.output import cut_at_stop
-from presto.kernels.ngram import NgramModel
 from presto.models.device import device_name, dtype_name
 from presto.models.memory import is_out_of_memory, release
-from presto.models.registry import Pair, find, load
+from presto.models.registry import Pair, find, load, ngram_for
 from presto.models.registry import forget as forget
 from presto.records import NGRAM, DecodeConfig, Method, Round, Trace
 from presto.records.measures import (
@@ -91,9 +90,8 @@ def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tup
     """Read the prompt; the run before its first round, and its record."""
     began = time.perf_counter()
     system, spec = pair.system, pair.spec
-    counts = pair.table if config.static_ngram else None
-    ngram = NgramModel(system.vocab, counts, online=config.online_ngram, order=config.order)
-    run = Run.begin(system, pair.encode(prompt), config, ngram, pair.text.piece)
+    counted = pair.table is not None and config.static_ngram
+    run = Run.begin(system, pair.encode(prompt), config, ngram_for(pair, config), pair.text.piece)
     system.synchronise()
     seconds = round(time.perf_counter() - began, 6)
     head = Trace(
@@ -104,7 +102,7 @@ def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tup
         device=device_name(system.device),
         dtype=dtype_name(system.dtype),
         template=spec.template_name,
-        models=dict(pair.models) | ({} if counts is None else {NGRAM: spec.table}),
+        models=dict(pair.models) | ({NGRAM: spec.table} if counted else {}),
         prompt=prompt,
         prompt_ids=run.prompt_ids,
         rounds=(),
