@@ -12,22 +12,9 @@ from presto import plain
 from presto.kernels.counts import check_tokens
 from presto.kernels.learned import NETWORK_FILE, Networks, load_networks
 from presto.kernels.ngram import NgramModel
-from presto.kernels.rows import (
-    FORMULAS,
-    LEARNED,
-    NO_WEIGHTS,
-    NOTHING,
-    PER_NAT,
-    Problem,
-    Rows,
-    Rule,
-    blind_rows,
-    compute_row,
-    known_row,
-    ngram_rows,
-    problem_of,
-    table_rows,
-)
+from presto.kernels.problem import FORMULAS, LEARNED, NOTHING, PER_NAT, Problem, Rule, problem_of
+from presto.kernels.rows import NO_WEIGHTS, Rows, blind_rows, known_row, ngram_rows, table_rows
+from presto.kernels.scoring import compute_row
 from presto.kernels.search import ALIGNED, BLIND, DEPTH, LOG_RHO, PARENT, RANK
 from presto.paths import ASSETS
 from presto.records import DecodeConfig, Marginals, Tree

@@ -16,7 +16,8 @@ from presto.records import DecodeConfig
 from presto.registry import OwnSetting, Registry, first_line, own_settings
 
 if TYPE_CHECKING:
-    from presto.kernels.rows import Problem, Rows
+    from presto.kernels.problem import Problem
+    from presto.kernels.rows import Rows
 
 Compiled = Callable[["Problem", "Rows", DecodeConfig, int], np.ndarray]  # → node array [8, N + 1]
 Plain = Callable[
@@ -72,7 +73,7 @@ def drafted_ranks(problem: "Problem", position: int, config: DecodeConfig) -> np
     position of the first drafted token.
     """
     from presto.kernels.noise import gumbel
-    from presto.kernels.rows import PER_NAT
+    from presto.kernels.problem import PER_NAT
 
     length = min(config.budget, len(problem.log_q))
     if not config.sampled_draft or config.temperature == 0:

@@ -29,8 +29,13 @@ SECONDS = 120  # a change that makes the tests run longer is found
 TESTS = {
     "presto/records/tree.py": "tree viz_tree tree_attention",
     "presto/kernels/counts.py": "ngram search scoring",
+    "presto/kernels/smoothing.py": "ngram search scoring learned",
+    "presto/kernels/table.py": "ngram",
     "presto/kernels/ngram.py": "ngram",
+    "presto/kernels/learned.py": "learned search",
+    "presto/kernels/problem.py": "scoring search plugins",
     "presto/kernels/rows.py": "scoring search plugins",
+    "presto/kernels/scoring.py": "scoring search plugins learned",
     "presto/kernels/search.py": "search scoring plugins",
     "presto/kernels/noise.py": "sampling search",
     "presto/build.py": "search scoring plugins",

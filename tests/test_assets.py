@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from presto.benchmarks.results import parse_result
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.paths import ASSETS
 from presto.records import Recording, load_recording
 from presto.runs.replay import counterfactual

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from presto.decoding.loop import Run, decode
 from presto.decoding.protocols import System
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
 from presto.records.measures import acceptance_length, output_ids
 from presto.runs.counterfactuals import (

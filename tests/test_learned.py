@@ -19,7 +19,8 @@ from presto.kernels.learned import (
     network,
     save_networks,
 )
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.models.catalogue import find
 from presto.models.registry import Pair
 from presto.models.selfspec import GatedSystem

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.protocols import System
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig, Round

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.kernels.counts import EMPTY, has_trigrams, observe
-from presto.kernels.ngram import MAX_VOCAB, NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import MAX_VOCAB, NgramTable
 from tests.support.limits import watched
 from tests.support.plain_ngram import PlainNgram
 from tests.support.strategies import VOCAB, contexts, corpora, ngrams, texts, tokens

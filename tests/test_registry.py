@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
-from presto.kernels.ngram import NgramTable
+from presto.kernels.table import NgramTable
 from presto.models import sources
 from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
 from presto.models.dflash_config import DFlashConfig

@@ -7,17 +7,11 @@ from hypothesis import strategies as st
 
 from presto.build import build_tree
 from presto.kernels.counts import has_trigrams
-from presto.kernels.ngram import NgramModel, NgramTable
-from presto.kernels.rows import (
-    IMPLIED,
-    ONE,
-    UNIGRAM,
-    Rule,
-    compute_row,
-    known_row,
-    ngram_rows,
-    problem_of,
-)
+from presto.kernels.ngram import NgramModel
+from presto.kernels.problem import IMPLIED, ONE, UNIGRAM, Rule, problem_of
+from presto.kernels.rows import known_row, ngram_rows
+from presto.kernels.scoring import compute_row
+from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals
 from presto.records.tree import children, depths
 from presto.scorers import SCORERS as RECORDS

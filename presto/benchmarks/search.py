@@ -14,7 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from presto.build import build_tree, warm_up
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -98,8 +99,10 @@ def main() -> None:
             print(
                 f"{search:11} {scorer:8}", timed(build(replace(base, search=search, scorer=scorer)))
             )
-    for budget in (32, 512, 1024):
-        print(f"best_first  pmi      B = {budget:4}", timed(build(replace(base, budget=budget))))
+    for scorer in ("pmi", "learned"):
+        for budget in (32, 512, 1024):
+            config = replace(base, scorer=scorer, budget=budget)
+            print(f"best_first  {scorer:8} B = {budget:4}", timed(build(config)))
     tree, seconds = build_tree(drafts[0], contexts[0], ngram, base)
     print(f"one default tree: score {seconds.score * 1e3:.3f}, search {seconds.search * 1e3:.3f}")
     parts = tree.tokens, tree.parents, tree.rank, tree.log_q, tree.log_rho, tree.blind, tree.aligned

@@ -63,7 +63,7 @@ def inlined(function: F) -> F:
 
     A call hands over every array of its arguments, which costs more than such a function does.
     """
-    compiled: F = numba.njit(cache=True, inline="always")(function)
+    compiled: F = numba.njit(cache=_KEPT, inline="always")(function)
     return compiled
 
 

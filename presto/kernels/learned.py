@@ -12,18 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from presto.kernels.compiler import kernel
-from presto.kernels.counts import (
-    COUNT,
-    TOTAL,
-    Counts,
-    bigrams,
-    find_pair,
-    longer,
-    pair_key,
-    slot_of,
-    trigrams,
-)
+from presto.kernels.compiler import inlined
+from presto.kernels.counts import COUNT, TOTAL, Counts, find_pair, longer, pair_key, slot_of
+from presto.kernels.smoothing import bigrams, trigrams
 from presto.records.writing import write_whole
 
 # Features by what they depend on: depth and candidate; the two tokens before and candidate; the two
@@ -83,7 +74,7 @@ def save_networks(networks: Networks, path: Path) -> None:
     write_whole(path, save(arrays))
 
 
-@kernel
+@inlined
 def level_features(
     counts: Counts,
     tokens: np.ndarray,
@@ -108,7 +99,7 @@ def level_features(
     out[6, :] = log_q[0]
 
 
-@kernel
+@inlined
 def row_features(
     counts: Counts,
     context: tuple[int, int],
@@ -140,7 +131,7 @@ def row_features(
     _totals(counts, first, last, shared)
 
 
-@kernel
+@inlined
 def _totals(counts: Counts, first: int, last: int, shared: np.ndarray) -> None:
     """How often the two contexts were seen."""
     shared[:2] = 0.0
@@ -156,21 +147,21 @@ def _totals(counts: Counts, first: int, last: int, shared: np.ndarray) -> None:
     )
 
 
-@kernel
+@inlined
 def level_part(inputs: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
     """``out [HIDDEN, K]``: what ``inputs [OF_LEVEL, K]`` and the bias add to the hidden units."""
     for j in range(out.shape[0]):
         base = weights[j, BIAS]
         for i in range(VARIED, LEVEL):
             base += weights[j, i] * inputs[i, 0]
-        out[j, :] = base
-        for i in range(VARIED):
-            weight = weights[j, i]
-            for k in range(out.shape[1]):
-                out[j, k] += weight * inputs[i, k]
+        for k in range(out.shape[1]):
+            total = base
+            for i in range(VARIED):
+                total += weights[j, i] * inputs[i, k]
+            out[j, k] = total
 
 
-@kernel
+@inlined
 def network(
     level: np.ndarray,
     inputs: np.ndarray,
@@ -188,11 +179,10 @@ def network(
         for i in range(shared.size):
             base += weights[j, LEVEL + ROW + i] * shared[i]
         for k in range(out.size):
-            hidden[k] = base + level[j, k]
-        for i in range(ROW):
-            weight = weights[j, LEVEL + i]
-            for k in range(out.size):
-                hidden[k] += weight * inputs[i, k]
+            total = base + level[j, k]
+            for i in range(ROW):
+                total += weights[j, LEVEL + i] * inputs[i, k]
+            hidden[k] = total
         weight = weights[j, OUT]
         for k in range(out.size):
             out[k] += weight * max(hidden[k], 0.0)

@@ -17,7 +17,9 @@ from heapq import heapify, heappop, heappush, heapreplace
 import numpy as np
 
 from presto.kernels.compiler import inlined, kernel
-from presto.kernels.rows import Problem, Rows, compute_row, known_row
+from presto.kernels.problem import Problem
+from presto.kernels.rows import Rows, known_row
+from presto.kernels.scoring import compute_row
 
 # Room for each part of a key: nodes, top_k and draft_length at their limits.
 _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32

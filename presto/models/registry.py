@@ -5,7 +5,8 @@ from functools import lru_cache
 
 from presto.build import warm_up
 from presto.decoding.protocols import System
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.models.catalogue import PairSpec, find, names
 from presto.models.kinds import KINDS, load_target, local_pair
 from presto.models.packed import pack_linears

@@ -4,7 +4,7 @@ text.
 
 from functools import cache
 
-from presto.kernels.ngram import NgramTable
+from presto.kernels.table import NgramTable
 from presto.models.catalogue import PAIRS
 from presto.paths import ASSETS
 

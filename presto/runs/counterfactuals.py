@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any, NamedTuple
 
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals, Round, Trace, Tree, changed
 from presto.records.measures import len_committed, output_ids
 from presto.runs.replay import counterfactual

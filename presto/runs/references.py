@@ -14,7 +14,7 @@ import torch
 from presto.decoding.protocols import Session
 from presto.kernels.arrays import read_arrays
 from presto.kernels.ngram import NgramModel
-from presto.kernels.rows import PER_NAT
+from presto.kernels.problem import PER_NAT
 from presto.models.registry import Pair, ngram_for
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.writing import replacing

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
-from presto.kernels.ngram import NgramTable
+from presto.kernels.table import NgramTable
 from presto.models.text import load_text
 from presto.models.weights import embedded_target
 from presto.runs.prompts import CORPUS, Prompt, read_prompts

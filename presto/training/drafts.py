@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from presto.kernels.arrays import read_arrays
-from presto.kernels.rows import PER_NAT
+from presto.kernels.problem import PER_NAT
 from presto.models.backbone import Backbone
 from presto.models.catalogue import EMBEDDED, PairSpec
 from presto.models.dflash_network import DFlashDrafter

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 from torch import nn
 
-from presto.kernels.counts import unigrams
 from presto.kernels.learned import (
     FEATURES,
     HIDDEN,
@@ -26,8 +25,10 @@ from presto.kernels.learned import (
     level_features,
     row_features,
 )
-from presto.kernels.ngram import NgramModel, NgramTable
-from presto.kernels.rows import PER_NAT
+from presto.kernels.ngram import NgramModel
+from presto.kernels.problem import PER_NAT
+from presto.kernels.smoothing import unigrams
+from presto.kernels.table import NgramTable
 from presto.training.drafts import Drafts
 
 logger = logging.getLogger(__name__)

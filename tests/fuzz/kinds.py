@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from presto.build import build_tree
 from presto.decoding.loop import autoregressive, decode
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.models import weights
 from presto.models.catalogue import names
 from presto.paths import ASSETS

@@ -13,7 +13,8 @@ from numba.core.dispatcher import Dispatcher
 from presto import kernels
 from presto.build import build_tree, warm_up
 from presto.kernels.counts import find_in
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.plugins import load_plugin
 from presto.records import DecodeConfig, Marginals
 from presto.scorers import SCORERS, scorer

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from presto.build import count_networks
-from presto.kernels.ngram import NgramModel, NgramTable
+from presto.kernels.ngram import NgramModel
+from presto.kernels.table import NgramTable
 from presto.plain import Node, Row, Space, candidates, formula_row, tree_of
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.registry import checked
