@@ -15,25 +15,29 @@ from presto.paths import ASSETS
 from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
 from presto.runs import runner
 from presto.runs.counterfactuals import Alternative, replayed
-from presto.runs.requests import check_prompt, make_config
+from presto.runs.requests import check_prompt, make_config, without_auto
 from presto.runs.variants import Variant, find_variant
 
 
-def _asked(pair: Pair, method: str, settings: dict[str, Any]) -> tuple[Variant, DecodeConfig]:
-    """The variant and its settings, as the command line would have them for this pair."""
+def _asked(pair: Pair, method: str, settings: dict[str, Any]) -> tuple[Variant, DecodeConfig, bool]:
+    """The variant, its settings as the command line would have them for this pair, and whether
+    budget and draft length are to be chosen.
+    """
     variant = find_variant(method)
+    settings, auto = without_auto(settings)
     given = {"budget": pair.spec.budget, **variant.changes, **settings}
     if "stop" in given:
         given["stop"] = tuple(given["stop"])
-    return variant, make_config(**given)
+    return variant, make_config(**given), auto
 
 
 def decode(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) -> Iterator[Round]:
     """Decode ``prompt`` with ``pair``, one ``Round`` at a time; emits what the target would alone.
 
     ``method``: "presto", "presto+", "blind", "linear", "ar", or any scorer or search by name, which
-    stands for PRESTO under its preset. ``settings`` are fields of ``DecodeConfig``. ``ValueError``
-    says in one sentence why a request cannot run, before any model call.
+    stands for PRESTO under its preset. ``settings`` are fields of ``DecodeConfig``; ``budget`` may
+    be "auto": with the draft length it is chosen for this device. ``ValueError`` says in one
+    sentence why a request cannot run, before any model call.
 
     Example:
         >>> import presto
@@ -41,8 +45,8 @@ def decode(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) 
         >>> for round in presto.decode(pair, "Hi!", budget=16, max_new_tokens=8):
         ...     accepted = len(round.accepted)
     """
-    variant, config = _asked(pair, method, settings)
-    return runner.rounds(pair, check_prompt(prompt), variant.method, config)
+    variant, config, auto = _asked(pair, method, settings)
+    return runner.rounds(pair, check_prompt(prompt), variant.method, config, auto)
 
 
 def generate(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any) -> Trace:
@@ -55,8 +59,8 @@ def generate(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any
         >>> trace.tau >= 1
         True
     """
-    variant, config = _asked(pair, method, settings)
-    return runner.finished(pair, check_prompt(prompt), variant.method, config)
+    variant, config, auto = _asked(pair, method, settings)
+    return runner.finished(pair, check_prompt(prompt), variant.method, config, auto)
 
 
 def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Alternative | None]:

@@ -269,6 +269,63 @@ def test_decode_and_record_keep_what_is_decoded(
     assert load_trace(tmp_path / "run.json").finish == "length"
 
 
+CHOSEN = [("--budget", "auto"), ("--budget", "5"), ("--draft-length", "4"), ()]
+
+
+@pytest.mark.parametrize("given", CHOSEN, ids=" ".join)
+def test_decode_chooses_unless_it_is_told(
+    presto: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    given: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr("tests.test_bench.SHORT", ("--max-new-tokens", "8"))
+    monkeypatch.setenv("PRESTO_CACHE", str(tmp_path))
+    assert presto("decode", "AB", "--trace", "run.json", *given).code == 0
+    trace = load_trace(tmp_path / "run.json")
+    if given in (CHOSEN[0], CHOSEN[3]):
+        assert trace.tuning is not None
+        assert trace.config.budget in trace.tuning.acceptance.budgets
+        assert trace.config.draft_length in trace.tuning.acceptance.lengths
+    else:
+        assert trace.tuning is None
+        own = {(): 0, CHOSEN[1]: (5, 12), CHOSEN[2]: (32, 4)}[given]
+        assert (trace.config.budget, trace.config.draft_length) == own
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (("--budget", "many"), "budget must be a whole number or auto, got 'many'"),
+        (("--budget", "auto", "--draft-length", "4"), "chooses the draft length too"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused(
+    presto: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+    given: tuple[str, ...],
+    named: str,
+) -> None:
+    monkeypatch.setattr("tests.test_bench.SHORT", ())
+    ended = presto("decode", "AB", *given)
+    assert (ended.code, ended.out) == (2, "")
+    assert named in ended.err
+
+
+def test_a_bench_chooses_for_every_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PRESTO_CACHE", str(tmp_path))
+    bench = replace(begun(pair()), auto=True, runs={})
+    result = run_bench(bench, ResultFile(tmp_path / "x.json", False), Stop())
+    assert set(result["chosen"]) == {"linear", "presto"}
+    read = parse_result((tmp_path / "x.json").read_text())
+    assert read.chosen["presto"].budget == result["chosen"]["presto"]["budget"]
+    again = replace(begun(pair()), auto=True, runs={})
+    monkeypatch.setattr(again, "chosen", lambda: {"presto": {"budget": 7, "draft_length": 3}})
+    with pytest.raises(ValueError, match="cannot be gone on with: chosen was"):
+        run_bench(again, ResultFile(tmp_path / "x.json", True), Stop())
+    assert run_bench(begun(pair()), ResultFile(None, False), Stop())["chosen"] == {}
+
+
 def test_progress_is_shown_on_a_terminal_only(
     presto: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -24,7 +24,7 @@ from presto.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = (".git", ".venv", ".hypothesis", ".*_cache", "__pycache__")  # of a copy of the clone
-BUNDLED = ("models", "ngram", "runs")  # the assets that the engine reads
+BUNDLED = ("curves", "models", "ngram", "runs")  # the assets that the engine reads
 
 
 def run(*command: str | Path, cwd: Path, **settings: str) -> str:

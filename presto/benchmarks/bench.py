@@ -21,9 +21,11 @@ from presto.records import DecodeConfig, Trace
 from presto.records.writing import check_output, write_whole
 from presto.runs.events import collected
 from presto.runs.prompts import Prompt
-from presto.runs.runner import run_events, versions
+from presto.runs.runner import run_events
 from presto.runs.stopping import Stop
-from presto.runs.variants import Variant
+from presto.runs.tuning import tuned
+from presto.runs.variants import PLAIN, Variant
+from presto.runs.versions import versions
 
 WARM_UP_TOKENS = 24
 WRITE_SECONDS = 20.0  # between two writings: the figures of many prompts take a while
@@ -31,13 +33,17 @@ WRITE_SECONDS = 20.0  # between two writings: the figures of many prompts take a
 
 @dataclass
 class Bench:
-    """A benchmark under way. ``runs``: what has been measured, by prompt and method."""
+    """A benchmark under way. ``runs``: what has been measured, by prompt and method.
+
+    With ``auto`` every method has the budget and draft length that suit it on this device.
+    """
 
     pair: Pair
     prompts: Sequence[Prompt]
     methods: Sequence[Variant]
     config: DecodeConfig
     runs: dict[tuple[int, str], BenchRun] = field(default_factory=dict)
+    auto: bool = False
 
     def __post_init__(self) -> None:
         for prompt in self.prompts:
@@ -71,8 +77,18 @@ class Bench:
     def _decoded(
         self, variant: Variant, prompt: Prompt, settings: DecodeConfig, stop: Stop
     ) -> Trace:
-        events = run_events(self.pair, prompt.text, variant.method, variant.config(settings))
+        config = variant.config(settings)
+        events = run_events(self.pair, prompt.text, variant.method, config, self.auto)
         return collected(events, lambda _: stop.wanted)
+
+    def chosen(self) -> dict[str, dict[str, int]]:
+        """Budget and draft length of every method that drafts, where they are chosen."""
+        drafting = [v for v in self.methods if self.auto and v.method != PLAIN]
+        configs = {v.name: tuned(self.pair, v.config(self.config))[0] for v in drafting}
+        return {
+            name: {"budget": config.budget, "draft_length": config.draft_length}
+            for name, config in configs.items()
+        }
 
     def _has(self, number: int) -> bool:
         return all((number, variant.name) in self.runs for variant in self.methods)
@@ -86,6 +102,7 @@ class Bench:
         return {
             "where": where(self.pair),
             "config": asdict(self.config),
+            "chosen": self.chosen(),
             "prompts": {name: len(numbers) for name, numbers in of_set.items()},
             "methods": summarise(rows),
             "differences": differences(rows),
@@ -117,8 +134,10 @@ class Bench:
         """
         if result.plan is None or result.config is None:
             raise ValueError(f"{path} does not hold its runs: begin anew, without --resume")
-        then = [asdict(part) for part in (result.where, result.config, result.plan)]
-        now = [where(self.pair), asdict(self.config), asdict(self.plan())]
+        parts = asdict(result)
+        then = [parts["where"], parts["config"], parts["plan"], {"chosen": parts["chosen"]}]
+        chosen = {"chosen": self.chosen()}
+        now = [where(self.pair), asdict(self.config), asdict(self.plan()), chosen]
         for was, is_now in zip(then, now, strict=True):
             for name in is_now:
                 if was[name] != is_now[name]:

@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass
 
 from presto.records import STRICT, DecodeConfig, Stages, Trace, explain
 from presto.records.measures import Totals, output_ids, totals
+from presto.records.tuning import Budget, Length
 from presto.registry import NAME
 
 MAX_BYTES = 8_000_000
@@ -154,6 +155,14 @@ class Plan:
     versions: dict[Name, Name]
 
 
+@dataclass(frozen=True, config=STRICT)
+class Shape:
+    """What was chosen for a method on the device."""
+
+    budget: Budget
+    draft_length: Length
+
+
 Methods = Annotated[dict[Variant, Figures], Field(max_length=MAX_METHODS)]
 
 
@@ -168,6 +177,10 @@ class BenchResult:
     where: Where
     methods: Methods
     config: DecodeConfig | None = None
+    # in place of the config's, where it was ``--budget auto``
+    chosen: Annotated[dict[Variant, Shape], Field(max_length=MAX_METHODS)] = Field(
+        default_factory=dict
+    )
     prompts: Annotated[dict[Name, Count], Field(max_length=MAX_SETS)] = Field(default_factory=dict)
     differences: Annotated[dict[Name, Gap], Field(max_length=MAX_METHODS)] = Field(
         default_factory=dict

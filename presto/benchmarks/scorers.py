@@ -70,7 +70,7 @@ def report(references: Sequence[Reference], pair: Pair, base: DecodeConfig) -> I
         yield f"oracle@{k:<22} {np.mean([oracle(reference, k) for reference in references]):.3f}"
 
 
-def _drafted(
+def drafts_of(
     pair: Pair, prompts: Sequence[str], config: DecodeConfig, path: Path | None
 ) -> list[Reference]:
     """The prompts' references, kept in the file ``path`` as they are made."""
@@ -98,7 +98,7 @@ def main(
     prompts = checked_prompts(data)
     base = make_config(max_new_tokens=max_new_tokens, draft_length=draft_length)
     pair = load(system, dtype)
-    drafted = _drafted(pair, [prompt.text for prompt in prompts], base, references)
+    drafted = drafts_of(pair, [prompt.text for prompt in prompts], base, references)
     for nodes in budget or [32]:
         typer.echo(f"budget {nodes}, {len(drafted)} prompts, drafts of {draft_length}")
         for line in report(drafted, pair, replace(base, budget=nodes)):

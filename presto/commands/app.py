@@ -52,10 +52,11 @@ def fetch(
 
 
 @app.command()
-@configurable
+@configurable(usually_auto=True)
 def decode(
     choice: PairChoice,
     config: DecodeConfig,
+    auto: bool,
     prompt: str,
     method: Annotated[str, typer.Option(help=f"{', '.join(METHODS)}.")] = "presto",
     trace: Annotated[
@@ -79,7 +80,7 @@ def decode(
             progress.tell(chosen, run)
             return stop.wanted
 
-        run = collected(run_events(pair, prompt, chosen, config), enough)
+        run = collected(run_events(pair, prompt, chosen, config, auto), enough)
     if trace is not None:
         save(run, trace)
     result = summary(run)
@@ -90,10 +91,11 @@ def decode(
 
 
 @app.command()
-@configurable
+@configurable()
 def bench(
     choice: PairChoice,
     config: DecodeConfig,
+    auto: bool,
     data: Annotated[
         list[str], typer.Option(help="PATH, PATH:N or PATH:A-B; several times for several sets.")
     ],
@@ -117,7 +119,7 @@ def bench(
     from presto.benchmarks.summary import table
 
     file = ResultFile(json_file, resume)
-    measured = Bench(choice.load(), prompts, chosen, config)
+    measured = Bench(choice.load(), prompts, chosen, config, auto=auto)
 
     def report(number: int) -> None:
         rounds = {v.name: measured.runs[number, v.name].totals.rounds for v in chosen}
@@ -135,10 +137,11 @@ def bench(
 
 
 @app.command()
-@configurable
+@configurable()
 def record(
     choice: PairChoice,
     config: DecodeConfig,
+    auto: bool,
     prompt: str,
     out: Annotated[Path, typer.Option(help="The recording (.json.gz).")],
     title: Annotated[str, typer.Option(help="Shown in the list of recorded runs.")],
@@ -156,7 +159,7 @@ def record(
         )
     pair = choice.load()
     with stoppable() as stop:
-        traces = _recorded(pair, prompt, chosen, config, stop)
+        traces = _recorded(pair, prompt, chosen, config, auto, stop)
     if traces:
         save(Recording(title, note, tuple(traces)), out)
         typer.echo(f"{out}: {', '.join(f'{t.method} {len(t.rounds)} rounds' for t in traces)}")
@@ -165,7 +168,12 @@ def record(
 
 
 def _recorded(
-    pair: "Pair", prompt: str, methods: list[Method], config: DecodeConfig, stop: Stop
+    pair: "Pair",
+    prompt: str,
+    methods: list[Method],
+    config: DecodeConfig,
+    auto: bool,
+    stop: Stop,
 ) -> list[Trace]:
     """The runs of the methods, up to and including the one in which ``stop`` came.
 
@@ -175,7 +183,7 @@ def _recorded(
 
     brief = replace(config, max_new_tokens=min(8, config.max_new_tokens))
     for method in methods:
-        collected(run_events(pair, prompt, method, brief), lambda _: stop.wanted)
+        collected(run_events(pair, prompt, method, brief, auto), lambda _: stop.wanted)
     traces: list[Trace] = []
     with Progress(config.max_new_tokens) as progress:
         for method in methods:
@@ -186,7 +194,7 @@ def _recorded(
                 progress.tell(method, run)
                 return stop.wanted
 
-            traces.append(collected(run_events(pair, prompt, method, config), enough))
+            traces.append(collected(run_events(pair, prompt, method, config, auto), enough))
     return traces
 
 

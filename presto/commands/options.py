@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from presto.models.catalogue import PairSpec, find, names
-from presto.records import DecodeConfig, Setting, settings
+from presto.records import DecodeConfig, Setting, quoted, settings
 from presto.registry import Registry
-from presto.runs.requests import make_config, own_settings
+from presto.runs.requests import AUTO, make_config, own_settings
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 
@@ -26,6 +26,8 @@ SET_HELP = "NAME=VALUE, a setting of the scorer's or the search's own; several t
 
 def _help(setting: Setting) -> str:
     parts = [setting.description.rstrip("."), setting.range]
+    if setting.name == "budget":
+        parts[-1] += f", or {AUTO}: what is fastest on this device, with the draft length"
     if setting.name in REGISTRIES:
         parts.append(", ".join(REGISTRIES[setting.name]))
     return ": ".join(part for part in parts if part) + "."
@@ -42,6 +44,8 @@ def _options() -> dict[str, tuple[Any, Any]]:
         if setting.name == "stop":
             kind, default = list[str] | None, None
         elif setting.name == "budget":
+            kind, default = str | None, None
+        elif setting.name == "draft_length":
             kind, default = int | None, None
         made[setting.name] = Annotated[kind, typer.Option(help=_help(setting))], default
     own = Annotated[list[str] | None, typer.Option("--set", help=SET_HELP)]
@@ -106,31 +110,58 @@ def _choice(
     return PairChoice(local_pair(target, drafter, mode), dtype, None)
 
 
+def _is_auto(given: dict[str, Any], usually: bool) -> bool:
+    """Whether budget and draft length are to be chosen; a budget that is a number becomes one.
+
+    ``usually``: also where neither is given.
+    """
+    text, own_length = given["budget"], given["draft_length"] is not None
+    if text == AUTO:
+        given["budget"] = None
+        if own_length:
+            raise ValueError(f"--budget {AUTO} chooses the draft length too: leave it out")
+        return True
+    try:
+        given["budget"] = None if text is None else int(text)
+    except ValueError:
+        raise ValueError(f"budget must be a whole number or {AUTO}, got {quoted(text)}") from None
+    return usually and text is None and not own_length
+
+
 def _config(given: dict[str, Any], spec: PairSpec) -> DecodeConfig:
     """The settings as given on the command line, over the pair's usual ones."""
     own = own_settings(given.pop("own") or (), given["scorer"], given["search"])
-    usual = {"stop": (), "budget": spec.budget}
+    length = settings()["draft_length"].default
+    usual = {"stop": (), "budget": spec.budget, "draft_length": length}
     chosen = given | {name: value for name, value in usual.items() if given[name] is None}
     return make_config(**chosen | {"stop": tuple(chosen["stop"])} | own)
 
 
-def configurable(command: Callable[..., None]) -> Callable[..., None]:
+def configurable(
+    usually_auto: bool = False,
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command all options of ``PAIR`` and every setting of a run.
 
-    It receives them as ``choice`` and ``config``.
+    It receives them as ``choice``, ``config`` and ``auto``: whether budget and draft length are to
+    be chosen for this device, which ``usually_auto`` says of a command line that names neither.
     """
+    return lambda command: _with_options(command, usually_auto)
+
+
+def _with_options(command: Callable[..., None], usually_auto: bool) -> Callable[..., None]:
     options = _options()
     own = [
         p
         for p in inspect.signature(command).parameters.values()
-        if p.name not in ("choice", "config")
+        if p.name not in ("choice", "config", "auto")
     ]
     shared = [(name, default, kind) for name, (kind, default) in (PAIR | options).items()]
 
     def wrapped(**values: Any) -> None:
         choice = _choice(**{name: values.pop(name) for name in PAIR})
         given = {name: values.pop(name) for name in options}
-        command(choice=choice, config=_config(given, choice.spec), **values)
+        auto = _is_auto(given, usually_auto)
+        command(choice=choice, config=_config(given, choice.spec), auto=auto, **values)
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     parameters = [p.replace(kind=keyword) for p in own]

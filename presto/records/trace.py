@@ -31,6 +31,7 @@ from presto.records.bounds import (
     Words,
 )
 from presto.records.config import STRICT, DecodeConfig
+from presto.records.tuning import Tuning
 
 Method = Literal["ar", "linear", "blind", "presto", "presto+"]
 Finish = Literal["eos", "stop", "length", "stopped"]
@@ -206,6 +207,7 @@ class Trace:
     # of torch, transformers, presto
     versions: Annotated[dict[Name, Name], Field(max_length=64)] = Field(default_factory=dict)
     created: Name = ""
+    tuning: Tuning | None = None  # why this budget and draft length, where they were chosen
     schema_version: Literal[1] = 1
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """Checks of what a person asks for, before any model is touched; every refusal is one sentence."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -28,6 +28,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "presto+": {"scorer": "learned", "normalised": True},
 }
 assert set(METHODS) == set(get_args(Method))
+AUTO = "auto"  # in place of a budget: chosen, with the draft length, for the device
 
 
 def check_prompt(prompt: object) -> str:
@@ -66,6 +67,14 @@ def make_config(**values: Any) -> DecodeConfig:
         raise ValueError(explain(error)) from None
     check_installed(config)
     return config
+
+
+def without_auto(settings: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Settings in which the budget may be ``AUTO``, without it, and whether it was."""
+    auto = settings.get("budget") == AUTO
+    if auto and "draft_length" in settings:
+        raise ValueError(f"budget {AUTO!r} chooses draft_length too: leave it out")
+    return {k: v for k, v in settings.items() if not auto or k != "budget"}, auto
 
 
 def own_settings(given: Sequence[str], scorer: str, search: str) -> dict[str, dict[str, float]]:

@@ -6,11 +6,10 @@ import time
 from collections.abc import Generator, Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import version
 from traceback import clear_frames
 from typing import Any
 
-from presto.decoding.loop import Run
+from presto.decoding.loop import Run, check_fits
 from presto.decoding.output import cut_at_stop
 from presto.models.device import device_name, dtype_name
 from presto.models.memory import is_out_of_memory, release
@@ -24,9 +23,12 @@ from presto.records.measures import (
     tokens_per_second,
     total_seconds,
 )
+from presto.records.tuning import Tuning
 from presto.runs.events import RoundDecoded, RunEvent, RunStarted, collected
 from presto.runs.requests import check_method, check_prompt, config_for
-from presto.version import __version__
+from presto.runs.tuning import tuned
+from presto.runs.variants import PLAIN
+from presto.runs.versions import versions
 
 
 def prepare(system: str) -> None:
@@ -47,23 +49,33 @@ def prepare(system: str) -> None:
 
 
 def stream(
-    system: str, prompt: str, method: str, config: DecodeConfig, dtype: str = "auto"
+    system: str,
+    prompt: str,
+    method: str,
+    config: DecodeConfig,
+    dtype: str = "auto",
+    auto: bool = False,
 ) -> Generator[RunEvent, None, None]:
     """Decode ``prompt``; yields the run's start after the prefill, then every round.
 
+    With ``auto`` budget and draft length are chosen for this device (``presto.runs.budget``).
     Closing the generator ends the run after the round in progress. Raises ``ValueError`` with one
     sentence for a request that cannot run, before any model call.
     """
     check_prompt(prompt)
     find(system)
-    yield from run_events(load(system, dtype), prompt, check_method(method), config)
+    yield from run_events(load(system, dtype), prompt, check_method(method), config, auto)
 
 
 def run_events(
-    pair: Pair, prompt: str, method: Method, config: DecodeConfig
+    pair: Pair, prompt: str, method: Method, config: DecodeConfig, auto: bool = False
 ) -> Generator[RunEvent, None, None]:
     """``stream`` on a loaded pair."""
-    run, head = _begin(pair, prompt, method, config_for(method, config))
+    config, tuning = config_for(method, config), None
+    if auto and method != PLAIN:
+        check_fits(len(pair.encode(prompt)), config, pair.system.context)
+        config, tuning = tuned(pair, config)
+    run, head = _begin(pair, prompt, method, config, tuning)
     yield RunStarted(head)
     told = set(head.pieces)
     for round_ in run.rounds(Run.plain_round if method == "ar" else Run.draft_round):
@@ -74,19 +86,25 @@ def run_events(
         yield RoundDecoded(round_, pair.text.labels(new), run.finish, output)
 
 
-def rounds(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Iterator[Round]:
+def rounds(
+    pair: Pair, prompt: str, method: Method, config: DecodeConfig, auto: bool = False
+) -> Iterator[Round]:
     """One run's rounds as they come."""
-    for event in run_events(pair, prompt, method, config):
+    for event in run_events(pair, prompt, method, config, auto):
         if isinstance(event, RoundDecoded):
             yield event.round
 
 
-def finished(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> Trace:
+def finished(
+    pair: Pair, prompt: str, method: Method, config: DecodeConfig, auto: bool = False
+) -> Trace:
     """The whole run's trace."""
-    return collected(run_events(pair, prompt, method, config))
+    return collected(run_events(pair, prompt, method, config, auto))
 
 
-def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tuple[Run, Trace]:
+def _begin(
+    pair: Pair, prompt: str, method: Method, config: DecodeConfig, tuning: Tuning | None
+) -> tuple[Run, Trace]:
     """Read the prompt; the run before its first round, and its record."""
     began = time.perf_counter()
     system, spec = pair.system, pair.spec
@@ -110,14 +128,10 @@ def _begin(pair: Pair, prompt: str, method: Method, config: DecodeConfig) -> tup
         finish="stopped",
         prefill_seconds=seconds,
         versions=versions(),
+        tuning=tuning,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     return run, head
-
-
-def versions() -> dict[str, str]:
-    """Of what a run depends on."""
-    return {"presto": __version__} | {name: version(name) for name in ("torch", "transformers")}
 
 
 def summary(trace: Trace) -> dict[str, Any]:
@@ -128,6 +142,8 @@ def summary(trace: Trace) -> dict[str, Any]:
         "token_ids": ids,
         "tau": round(acceptance_length(trace), 4),
         "rounds": len(trace.rounds),
+        "budget": trace.config.budget,
+        "draft_length": trace.config.draft_length,
         "seconds": round(total_seconds(trace), 4),
         "tokens_per_second": round(tokens_per_second(trace), 2),
         "stages": asdict(stage_totals(trace)),
