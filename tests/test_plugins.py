@@ -23,7 +23,8 @@ from presto.plain import Space
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.runs.requests import make_config
 from presto.runs.variants import alternatives, variants
-from presto.scorers import Drafted
+from presto.scorers import SCORERS, Drafted
+from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
 from tests.support.plugins import FILES, own_ones
@@ -221,6 +222,27 @@ def test_they_are_variants_and_alternatives() -> None:
     assert variants()["no_repeat"].changes == {"scorer": "no_repeat"}
     assert variants()["staircase"].changes == {"search": "staircase"}
     assert {"no_repeat", "staircase"} <= alternatives().keys()
+
+
+def test_what_a_script_leaves_out_is_filled_in() -> None:
+    def told(space: Space) -> list:
+        """Says so.
+
+        At length.
+        """
+        return space.children(space.root)[:1]
+
+    def silent(space: Space) -> list:
+        return space.children(space.root)[:1]
+
+    for register, registry in ((presto.search, SEARCHES), (presto.scorer, SCORERS)):
+        register("own", summary="In other words.")(told)
+        register("told")(told)
+        register("silent")(silent)
+        said = [registry[name].summary for name in ("own", "told", "silent")]
+        assert said == ["In other words.", "Says so.", f"silent, from {__name__}"]
+    assert not SEARCHES["told"].single_path
+    assert SCORERS["told"].rho == "told"
 
 
 DRAFTED = Marginals(((1, 2), (3, 1)), ((-0.5, -1.5), (-0.7, -1.2)))

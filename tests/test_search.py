@@ -13,6 +13,7 @@ from presto.kernels.ngram import NgramModel
 from presto.kernels.noise import gumbel
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.tree import children, path
+from presto.searches import SEARCHES
 from tests.support.examples import examples
 from tests.support.plain_ngram import PlainNgram
 from tests.support.strategies import (
@@ -151,11 +152,19 @@ def test_a_sampled_draft_follows_the_marginals_and_is_repeatable() -> None:
     assert np.all(
         np.abs(counts / draws - expected) < 4 * np.sqrt(expected * (1 - expected) / draws)
     )
-    noise = [gumbel(7, 2 + depth, 3, stream=1) for depth in (0, 1)]
-    tree, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=7))
-    assert list(tree.rank[1:]) == [int(np.argmax(np.array(likely) / 0.5 + g)) for g in noise]
+    for seed in range(20):
+        noise = [gumbel(seed, 2 + depth, 3, stream=1) for depth in (0, 1)]
+        tree, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, seed=seed))
+        assert list(tree.rank[1:]) == [int(np.argmax(np.array(likely) / 0.5 + g)) for g in noise]
     greedy, _ = build_tree(drafted, [0, 3], NgramModel(5), replace(config, temperature=0.0))
     assert greedy.rank == (0, 0, 0)
+
+
+def test_the_searches_of_a_single_path_say_so() -> None:
+    drafted = Marginals(((4, 2, 1), (3, 0, 1)), ((-1.0, -1.1, -1.2), (-1.0, -1.1, -1.2)))
+    for name, search in SEARCHES.items():
+        tree, _ = build_tree(drafted, [0], NgramModel(5), DecodeConfig(search=name))
+        assert search.single_path == (list(tree.parents) == list(range(-1, len(tree.tokens) - 1)))
 
 
 @given(marginals(), contexts, ngrams(), configs)
