@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from presto import plain
+from presto.kernels.candidates import Candidates, as_recorded, candidates_of
 from presto.kernels.counts import check_tokens
 from presto.kernels.learned import NETWORK_FILE, Networks, load_networks
 from presto.kernels.ngram import NgramModel
@@ -41,20 +42,15 @@ class SearchTimes(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a tree is built from, checked. D, K: positions and candidates that are used."""
+    """What a tree is built from, checked."""
 
-    marginals: Marginals
+    candidates: Candidates
     context: Sequence[int]
     ngram: NgramModel
     config: DecodeConfig
     scorer: Scorer
     search: Search
     hidden: np.ndarray | None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """[D, K] at most."""
-        return self.config.draft_length, self.config.top_k
 
 
 def build_tree(
@@ -75,9 +71,11 @@ def build_tree(
     scorer, search = SCORERS.find(config.scorer), SEARCHES.find(config.search)
     if not any(marginals.token_ids):
         return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
-    task = Task(marginals, context, ngram, config, scorer, search, hidden)
     began = time.perf_counter()
+    candidates = candidates_of(marginals, config, context)
+    task = Task(candidates, context, ngram, config, scorer, search, hidden)
     tree, scored = _grow(task)
+    tree = as_recorded(tree, candidates)
     return tree, SearchTimes(scored, time.perf_counter() - began - scored)
 
 
@@ -98,14 +96,14 @@ def _problem(task: Task) -> Problem:
     counts = task.ngram.counts
     if task.config.order != counts.order:
         counts = counts._replace(order=task.config.order)
-    return problem_of(task.marginals, task.context, counts, task.shape, _rule(task))
+    return problem_of(task.candidates, task.context, counts, _rule(task))
 
 
 def _rule(task: Task) -> Rule:
     scorer, config = task.scorer, task.config
-    ratio, depth = scorer.log_rho, len(task.marginals.token_ids)
+    ratio = scorer.log_rho
     return Rule(
-        weights=_weights(scorer, config.lam)[: min(depth, config.draft_length)],
+        weights=_weights(scorer, config.lam)[: len(task.candidates.tokens)],
         correct_first=config.correct_first and scorer.corrects_first,
         normalised=config.normalised,
         ngram=FORMULAS[ratio.formula] if isinstance(ratio, FromCounts) else NOTHING,
@@ -139,7 +137,6 @@ def _rows(task: Task, problem: Problem) -> Rows:
 
 def _drafted(task: Task) -> Drafted:
     """The round as a script's scorer sees it."""
-    depth, width = task.shape
     if task.scorer.needs_hidden and task.hidden is None:
         raise ValueError(
             f"the scorer {task.scorer.name} needs the drafter's hidden states, "
@@ -147,10 +144,10 @@ def _drafted(task: Task) -> Drafted:
         )
     return Drafted(
         context=tuple(task.context),
-        tokens=check_tokens(task.marginals.token_ids, task.ngram.counts.vocab)[:depth, :width],
-        log_q=np.array(task.marginals.log_q, np.float64)[:depth, :width],
+        tokens=check_tokens(task.candidates.tokens, task.ngram.counts.vocab),
+        log_q=np.array(task.candidates.log_q, np.float64),
         ngram=task.ngram,
-        hidden=None if task.hidden is None else task.hidden[:depth],
+        hidden=None if task.hidden is None else task.hidden[: len(task.candidates.tokens)],
         settings=checked(task.scorer, task.config.scorer_settings),
     )
 
@@ -190,8 +187,9 @@ def _in_python(task: Task) -> tuple[Tree, float]:
         spent += time.perf_counter() - began
         return result
 
-    tokens, log_q = plain.candidates(task.marginals, task.config)
-    space = plain.Space(tokens, log_q, timed, task.config, task.search.rows(task.config))
+    offered = task.candidates
+    log_q, most = plain.in_units(offered.log_q), task.search.rows(task.config)
+    space = plain.Space(offered.tokens, log_q, timed, task.config, most, offered.found)
     nodes = task.search.plain(space, **checked(task.search, task.config.search_settings))
     return plain.tree_of(task.context[-1], list(nodes), task.config.budget), spent
 
@@ -199,7 +197,7 @@ def _in_python(task: Task) -> tuple[Tree, float]:
 def _path_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
     """Rows of a scorer that is given whole paths."""
     drafted, config, scorer = _drafted(task), task.config, task.scorer
-    _, log_q = plain.candidates(task.marginals, config)
+    log_q = plain.in_units(task.candidates.log_q)
     first = config.correct_first and scorer.corrects_first
 
     def row(node: plain.Node) -> plain.Row:
@@ -245,10 +243,11 @@ def warm_up() -> None:
     ngram, drafted = NgramModel(2), Marginals(((0, 1),), ((-0.69315, -0.69315),))
     ngram.extend([0] * 1000)  # enough to outgrow the first hash table
     ngram.logprob([0], 1)
-    config = DecodeConfig(budget=1)
+    config = DecodeConfig(budget=1, lookup=1)
     for name, search in SEARCHES.items():
         if search.compiled is not None:
             build_tree(drafted, [0], ngram, replace(config, search=name))
     # A script's search reads rows one by one.
     scripted = replace(SEARCHES["linear"], compiled=None)
-    _grow(Task(drafted, [0], ngram, config, SCORERS[config.scorer], scripted, None))
+    candidates, scorer = candidates_of(drafted, config, [0]), SCORERS[config.scorer]
+    _grow(Task(candidates, [0], ngram, config, scorer, scripted, None))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from presto.records import DecodeConfig, Marginals, Tree
+from presto.records import DecodeConfig, Tree
 
 UNITS = 100_000  # in a nat
 Context = tuple[int, ...]
@@ -19,7 +19,8 @@ Level = Sequence[Sequence[int]]  # [D, K]
 class Node:
     """A candidate: ranks and tokens from depth 1 to its own, and its numbers in units of 1e-5 nats.
 
-    ``blind`` and ``aligned`` are path sums; ``priority`` is the least path score on the path.
+    ``blind`` and ``aligned`` are path sums; ``priority`` is the least path score on the path, 0 of
+    a path that prompt lookup found.
     """
 
     ranks: tuple[int, ...] = ()
@@ -70,7 +71,8 @@ class Space:
     """What a search sees of a round: the root, and the children of every node it opens.
 
     ``row(node)`` gives the scores of a node's children. ``ValueError`` if more than ``most`` nodes
-    with children are opened.
+    with children are opened. ``found``: ranks, from depth 1, of the path that prompt lookup found;
+    its nodes come before all others.
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class Space:
         row: Callable[[Node], Row],
         config: DecodeConfig,
         most: int,
+        found: Sequence[int] = (),
     ) -> None:
         self.tokens, self.log_q, self.config, self.budget = tokens, log_q, config, config.budget
+        self.found = tuple(found)
         self.root = Node()
         self._row, self._most, self._opened = row, most, dict[tuple[int, ...], list[Node]]()
 
@@ -100,6 +104,7 @@ class Space:
         result = []
         for rank, token in enumerate(self.tokens[node.depth]):
             aligned = node.aligned + row.increment[rank]
+            found = (*node.ranks, rank) == self.found[: node.depth + 1]
             child = Node(
                 ranks=(*node.ranks, rank),
                 path=(*node.path, token),
@@ -108,7 +113,7 @@ class Space:
                 log_rho=row.log_rho[rank],
                 blind=node.blind + log_q[rank],
                 aligned=aligned,
-                priority=min(node.priority, aligned),
+                priority=0 if found else min(node.priority, aligned),
             )
             result.append(child)
         return result
@@ -175,8 +180,6 @@ def tree_of(anchor: int, nodes: Sequence[Node], budget: int) -> Tree:
     )
 
 
-def candidates(marginals: Marginals, config: DecodeConfig) -> tuple[Level, Level]:
-    """Tokens and log q (in units) of the positions and candidates that the settings use."""
-    rows = zip(marginals.token_ids, marginals.log_q, strict=True)
-    cut = [(t[: config.top_k], q[: config.top_k]) for t, q in list(rows)[: config.draft_length]]
-    return [t for t, _ in cut], [[round(x * UNITS) for x in q] for _, q in cut]
+def in_units(log_q: Sequence[Sequence[float]]) -> Level:
+    """Nats as whole numbers of 1e-5 nats."""
+    return [[round(value * UNITS) for value in row] for row in log_q]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from presto.kernels.problem import Problem
     from presto.kernels.rows import Rows
 
-Compiled = Callable[["Problem", "Rows", DecodeConfig, int], np.ndarray]  # → node array [8, N + 1]
+Compiled = Callable[["Problem", "Rows", DecodeConfig, int], np.ndarray]  # → node array [9, N + 1]
 Plain = Callable[
     ..., Sequence[plain.Node]
 ]  # (space, **own settings) → nodes, the root not among them

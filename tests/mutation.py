@@ -33,6 +33,8 @@ TESTS = {
     "presto/kernels/table.py": "ngram",
     "presto/kernels/ngram.py": "ngram",
     "presto/kernels/learned.py": "learned search",
+    "presto/kernels/lookup.py": "lookup",
+    "presto/kernels/candidates.py": "lookup search",
     "presto/kernels/problem.py": "scoring search plugins",
     "presto/kernels/rows.py": "scoring search plugins",
     "presto/kernels/scoring.py": "scoring search plugins learned",

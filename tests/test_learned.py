@@ -174,11 +174,10 @@ def test_a_walk_over_a_reference_equals_decoding(scorer: str, tmp_path: Path) ->
 
 
 def test_presto_plus_is_a_method_of_its_own() -> None:
-    assert variants()["presto+"].changes == {"scorer": "learned", "normalised": True}
-    assert "learned" not in variants()
-    assert find_variant("learned").name == "presto+"
+    assert variants()["presto+"].changes == {"scorer": "learned", "normalised": True, "lookup": 12}
+    assert variants()["learned"].changes == {"scorer": "learned", "normalised": True}
     assert [find_variant(name).name for name in variants()] == list(variants())
     assert variants()["presto"].changes == {}
     assert tree_method(DecodeConfig()) == "presto"
-    assert tree_method(DecodeConfig(scorer="learned", budget=7)) == "presto+"
-    assert tree_method(DecodeConfig(scorer="learned", normalised=False)) == "presto"
+    assert tree_method(DecodeConfig(scorer="learned", lookup=12, budget=7)) == "presto+"
+    assert tree_method(DecodeConfig(scorer="learned")) == "presto"

@@ -121,6 +121,7 @@ def configs(max_new_tokens: int) -> st.SearchStrategy[DecodeConfig]:
         budget=st.integers(1, 24),
         top_k=st.integers(1, 8),
         beam_width=st.integers(1, 8),
+        lookup=st.sampled_from((0, 1, 3, 8)),
         draft_length=st.integers(1, 8),
         correct_first=st.booleans(),
         online_ngram=st.booleans(),

@@ -2,13 +2,13 @@
 
 import torch
 
-from presto.decoding.marginals import marginals_from
+from presto.decoding.marginals import drafted
 from presto.records import Marginals
 
 
 def test_the_likeliest_first_and_normalised_over_the_vocabulary() -> None:
     logits = torch.randn(3, 40, generator=torch.Generator().manual_seed(0))
-    marginals = marginals_from(logits, top_k=5)
+    marginals = drafted(logits, top_k=5).marginals
     for row, ids, log_q in zip(
         torch.log_softmax(logits, -1), marginals.token_ids, marginals.log_q, strict=True
     ):
@@ -18,7 +18,7 @@ def test_the_likeliest_first_and_normalised_over_the_vocabulary() -> None:
 
 
 def test_edges() -> None:
-    assert marginals_from(torch.empty(0, 7), 3) == Marginals()
-    assert len(marginals_from(torch.zeros(1, 4), 9).token_ids[0]) == 4
-    certain = marginals_from(torch.tensor([[1e6, 0.0]]), 2)
+    assert drafted(torch.empty(0, 7), 3).marginals == Marginals()
+    assert len(drafted(torch.zeros(1, 4), 9).marginals.token_ids[0]) == 4
+    certain = drafted(torch.tensor([[1e6, 0.0]]), 2).marginals
     assert certain.log_q == ((0.0, -1e4),)

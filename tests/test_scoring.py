@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.build import build_tree
+from presto.kernels.candidates import candidates_of
 from presto.kernels.counts import has_trigrams
 from presto.kernels.ngram import NgramModel
 from presto.kernels.problem import IMPLIED, ONE, UNIGRAM, Rule, problem_of
@@ -98,7 +99,8 @@ def test_each_row_is_computed_once_and_shared_by_nodes_with_the_same_scores(
 ) -> None:
     depth, width = len(drafted.token_ids), len(drafted.token_ids[0])
     rule = Rule(np.ones((depth, 2)), over != IMPLIED, normalised, over)
-    problem = problem_of(drafted, context, pair[0].counts, (depth, width), rule)
+    offered = candidates_of(drafted, DecodeConfig(), context)
+    problem = problem_of(offered, context, pair[0].counts, rule)
     nodes = [
         (level, grand, parent)
         for level in range(depth)

@@ -1,7 +1,7 @@
 """The decoding loop: draft → score and search → verify → accept → commit, one ``Round`` at a time.
 
 Scores and search run on the host, everything else on the device. A greedy round crosses between
-them once each way for the draft (``marginals.read_draft``), the tree (``TargetSession.plan``) and
+them once each way for the draft (``marginals.drafted``), the tree (``TargetSession.plan``) and
 the decision (``verify.follow``); what else goes to the device is the anchor and, unless they are
 the first ones, the accepted rows' numbers.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from presto.build import build_tree, check_installed
+from presto.decoding.marginals import with_found
 from presto.decoding.output import Output
 from presto.decoding.protocols import Draft, Session, System, TreeInput
 from presto.decoding.sampling import Sampler
@@ -85,7 +86,8 @@ class Run:
     def draft(self) -> Draft:
         # No deeper than the cap can use: a full path and its bonus token just reach it.
         length = min(self.config.draft_length, self.system.max_draft, self.output.room - 1)
-        return self.session.draft(self.text_ids[-1], length, self.config.top_k)
+        # One candidate more than asked for: its place in the record is that of a token looked up.
+        return self.session.draft(self.text_ids[-1], length, self.config.top_k + 1)
 
     def hidden_of(self, draft: Draft) -> np.ndarray | None:
         """The drafter's hidden states on the host, for a scorer that reads them."""
@@ -106,6 +108,7 @@ class Run:
         committed = () if exact is None else self.emit([exact])
         if exact is not None and self.finish is not None:
             return _exact_only(start, exact, draft, committed, watch)
+        draft = with_found(draft, self.text_ids, self.config.top_k)
         hidden = self.hidden_of(draft)
         tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config, hidden)
         watch.add("score", seconds.score)

@@ -1,33 +1,75 @@
 """From a drafter's logits to recorded marginals."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 import torch
 
+from presto.decoding.protocols import Draft
+from presto.kernels.lookup import continuation
 from presto.records import Marginals
 
 
-def marginals_from(logits: torch.Tensor, top_k: int) -> Marginals:
-    """The ``top_k`` likeliest tokens of every drafted position, from ``logits [D, vocab]``."""
-    return read_draft(logits, top_k, logits.new_empty(0))[0]
-
-
-def read_draft(
-    logits: torch.Tensor, top_k: int, exact: torch.Tensor
-) -> tuple[Marginals, torch.Tensor]:
-    """Marginals from ``logits [D, vocab]``, and ``exact`` (any row of logits) on the host.
+def drafted(
+    logits: torch.Tensor,
+    top_k: int,
+    hidden: torch.Tensor | None = None,
+    forwards: int = 0,
+    exact: torch.Tensor | None = None,
+) -> Draft:
+    """A drafting step from its ``logits [D, vocab]``: the ``top_k`` likeliest tokens of every
+    position, and ``exact [vocab]``, if there is such a row of logits, on the host.
 
     ``log_q`` is normalised over the whole vocabulary and rounded as stored, so that a replay of the
     record searches exactly the numbers the run searched. All of it leaves the device in one copy:
     float64 holds logits of every dtype and token ids exactly.
     """
     depth, width = len(logits), min(top_k, logits.shape[-1])
-    logits = logits.float()
-    top = torch.topk(logits, width, dim=-1)
-    log_q = top.values - torch.logsumexp(logits, dim=-1, keepdim=True)
-    parts = [part.double().flatten() for part in (log_q, top.indices, exact)]
-    host = torch.cat(parts).cpu()
-    scores, ids, row = torch.split(host, [depth * width, depth * width, exact.numel()])
-    if not bool(scores.isfinite().all()):
+    scores = logits.float()
+    top, log_z = torch.topk(scores, width, dim=-1), torch.logsumexp(scores, dim=-1)
+    more = logits.new_empty(0) if exact is None else exact
+    parts = [part.double().flatten() for part in (top.values - log_z[:, None], top.indices, more)]
+    log_q, ids, row = torch.split(
+        torch.cat(parts).cpu(), [depth * width, depth * width, more.numel()]
+    )
+    if not bool(log_q.isfinite().all()):
         raise ValueError("the drafter's logits are not finite numbers: its weights are damaged")
-    log_q_rows = scores.view(depth, width).numpy().clip(-1e4, 0).round(5).tolist()
     id_rows = ids.view(depth, width).long().tolist()
-    return Marginals(tuple(map(tuple, id_rows)), tuple(map(tuple, log_q_rows))), row.to(exact.dtype)
+    log_q_rows = _recorded(log_q.view(depth, width)).tolist()
+    return Draft(
+        Marginals(tuple(map(tuple, id_rows)), tuple(map(tuple, log_q_rows))),
+        None if exact is None else row.to(exact.dtype),
+        forwards,
+        hidden,
+        logits,
+        log_z,
+    )
+
+
+def with_found(draft: Draft, text: Sequence[int], top_k: int) -> Draft:
+    """The draft with what prompt lookup finds behind ``text``, a token per position.
+
+    Where it is none of the ``top_k`` likeliest it takes the place of the last one recorded, with
+    the drafter's probability of it. This does not depend on the settings: a record can be replayed
+    with any ``lookup``.
+    """
+    ids, log_q = list(draft.marginals.token_ids), list(draft.marginals.log_q)
+    if not ids or len(ids[0]) <= top_k:
+        return draft  # nothing was drafted, or every token there is
+    found = continuation(text, len(ids))
+    missing = [i for i, token in enumerate(found) if token not in ids[i][:top_k]]
+    if not missing or draft.logits is None or draft.log_z is None:
+        return draft
+    tokens = torch.tensor([found[i] for i in missing], device=draft.logits.device)
+    scores = draft.logits[missing, tokens].float() - draft.log_z[missing]
+    for i, score in zip(missing, _recorded(scores.double().cpu()).tolist(), strict=True):
+        ids[i] = (*ids[i][:top_k], found[i])
+        log_q[i] = (*log_q[i][:top_k], score)
+    return replace(draft, marginals=Marginals(tuple(ids), tuple(log_q)))
+
+
+def _recorded(log_q: torch.Tensor) -> np.ndarray:
+    """Log-probabilities as records store them."""
+    rounded: np.ndarray = log_q.numpy().clip(-1e4, 0).round(5)
+    return rounded

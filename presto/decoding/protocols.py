@@ -20,13 +20,16 @@ class Draft:
     ``exact`` are the target's own logits ``[vocab]``, on the host, for the token after the anchor
     when the drafting pass computed them too (gated self-speculation); then ``marginals`` start one
     position later. ``forwards`` counts passes of the target. ``hidden [D, H]`` are the drafter's
-    last hidden states on its device, valid until the next pass.
+    last hidden states, ``logits [D, vocab]`` their logits and ``log_z [D]`` the log-sums of their
+    exponentials, on its device and valid until the next pass.
     """
 
     marginals: Marginals
     exact: torch.Tensor | None
     forwards: int
     hidden: torch.Tensor | None = None
+    logits: torch.Tensor | None = None
+    log_z: torch.Tensor | None = None
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from presto.kernels.candidates import Candidates
 from presto.kernels.compiler import inlined
 from presto.kernels.counts import Counts, check_tokens, last_two
 from presto.kernels.smoothing import unigrams
-from presto.records import Marginals
 
 PER_NAT = 100_000  # units in a nat
 # How ρ follows from n-gram counts; NOTHING: it does not. See ``presto.kernels.scoring``.
@@ -45,22 +45,18 @@ class Problem(NamedTuple):
     normalised: bool
     ngram: int
     online: float
+    found: np.ndarray  # ranks, from depth 1, of the path that prompt lookup found
 
 
 def problem_of(
-    marginals: Marginals,
-    context: Sequence[int],
-    counts: Counts,
-    shape: tuple[int, int],
-    rule: Rule,
+    candidates: Candidates, context: Sequence[int], counts: Counts, rule: Rule
 ) -> Problem:
-    """The round's arrays: at most ``shape`` positions and candidates of the marginals.
+    """The round's arrays.
 
     Every array more costs time at each call of a kernel: hence few, and no nesting.
     """
-    depth, width = shape
-    tokens = check_tokens(marginals.token_ids, counts.vocab)[:depth, :width]
-    log_q = np.array(marginals.log_q, np.float64)[:depth, :width]
+    tokens = check_tokens(candidates.tokens, counts.vocab)
+    log_q = np.array(candidates.log_q, np.float64)
     unigram = np.empty(tokens.shape)
     if rule.ngram != NOTHING:
         unigrams(counts, tokens.ravel(), unigram.ravel())
@@ -71,7 +67,7 @@ def problem_of(
         counts=counts,
         before=before,
         anchor=anchor,
-        tokens=np.ascontiguousarray(tokens),
+        tokens=tokens,
         log_q=np.rint(log_q * PER_NAT).astype(np.int64),
         unigram=unigram,
         levels=np.column_stack([rule.weights, log_mass * PER_NAT]),
@@ -79,6 +75,7 @@ def problem_of(
         normalised=rule.normalised,
         ngram=rule.ngram,
         online=rule.online,
+        found=np.array(candidates.found, np.int64),
     )
 
 

@@ -3,9 +3,10 @@ best-first search.
 
 A node's *priority* is the least path score on its path, so a child never precedes its parent and
 every choice of the best B nodes is a tree; where no score exceeds its parent's, the priority is the
-path score itself. Nodes are ordered by priority, then depth, then rank, then the order of their
-parents. (A token id can never decide: at one depth it follows from the rank.) One whole number, the
-node's key, carries this order; the smallest key comes first.
+path score itself. A path that prompt lookup found has the root's priority, 0. Nodes are ordered by
+priority, then depth, then rank, then the order of their parents. (A token id can never decide: at
+one depth it follows from the rank.) One whole number, the node's key, carries this order; the
+smallest key comes first.
 
 Compiled, because the steps are too small for numpy: its cost per call, about 1 µs, times ten or
 more calls for each of 128 or more opened nodes is beyond the whole budget of 1 ms. ``python -m
@@ -23,8 +24,8 @@ from presto.kernels.scoring import compute_row
 
 # Room for each part of a key: nodes, top_k and draft_length at their limits.
 _ORDERS, _RANKS, _DEPTHS = 2048, 64, 32
-# Rows of the node array [8, N + 1]; GRAND is the parent's rank.
-PARENT, DEPTH, RANK, GRAND, LOG_RHO, BLIND, ALIGNED, PRIORITY = range(8)
+# Rows of the node array [9, N + 1]; GRAND is the parent's rank, FOUND 1 on the path looked up.
+PARENT, DEPTH, RANK, GRAND, LOG_RHO, BLIND, ALIGNED, PRIORITY, FOUND = range(9)
 
 
 @inlined
@@ -49,9 +50,16 @@ def _no_keys() -> list[int]:
 
 @kernel
 def _root(most: int) -> np.ndarray:
-    nodes = np.zeros((8, most + 1), np.int64)
-    nodes[PARENT, 0] = -1
+    nodes = np.zeros((9, most + 1), np.int64)
+    nodes[PARENT, 0], nodes[FOUND, 0] = -1, 1
     return nodes
+
+
+@inlined
+def _found(problem: Problem, nodes: np.ndarray, node: int) -> int:
+    """The rank of the child that continues the path looked up, -1 if there is none."""
+    depth = nodes[DEPTH, node]
+    return problem.found[depth] if nodes[FOUND, node] and depth < problem.found.size else -1
 
 
 @inlined
@@ -76,7 +84,9 @@ def _place(
     nodes[LOG_RHO, node] = rows.log_rho[row, rank]
     nodes[BLIND, node] = above[BLIND, parent] + problem.log_q[depth, rank]
     nodes[ALIGNED, node] = above[ALIGNED, parent] + rows.increment[row, rank]
-    nodes[PRIORITY, node] = min(above[PRIORITY, parent], nodes[ALIGNED, node])
+    found = _found(problem, above, parent) == rank
+    nodes[FOUND, node] = found
+    nodes[PRIORITY, node] = 0 if found else min(above[PRIORITY, parent], nodes[ALIGNED, node])
 
 
 @inlined
@@ -113,10 +123,11 @@ def _open(
     depth = nodes[DEPTH, node]
     if depth == problem.tokens.shape[0]:
         return taken
-    row = _row(problem, rows, nodes, node)
+    row, found = _row(problem, rows, nodes, node), _found(problem, nodes, node)
     for rank in range(problem.tokens.shape[1]):
         score = nodes[ALIGNED, node] + rows.increment[row, rank]
-        key = _key(min(nodes[PRIORITY, node], score), depth + 1, rank, node)
+        priority = 0 if rank == found else min(nodes[PRIORITY, node], score)
+        key = _key(priority, depth + 1, rank, node)
         if len(best) < budget:
             heappush(best, -key)
             taken.append(key)

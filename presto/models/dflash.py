@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from presto.decoding.marginals import marginals_from
+from presto.decoding.marginals import drafted
 from presto.decoding.protocols import Draft
 from presto.models.backbone import Backbone
 from presto.models.cache import TailCache
@@ -87,7 +87,7 @@ class DFlashSession(TargetSession):
         block = nn.functional.embedding(ids, self.backbone.embeddings.weight) * scale
         hidden = self._hidden(block, self._positions(length + 1))[0, 1:]
         logits = self.drafter.logits(hidden, self.backbone.head)
-        return Draft(marginals_from(logits, top_k), None, forwards=0, hidden=hidden)
+        return drafted(logits, top_k, hidden)
 
     def _hidden(self, block: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """The drafter's final hidden states ``[1, rows, H]`` of ``block``."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 import torch
 from transformers import Ministral3Config, Ministral3ForCausalLM
 
-from presto.decoding.marginals import marginals_from
+from presto.decoding.marginals import drafted
 from presto.decoding.protocols import Draft, Session
 from presto.models.checkpoint import (
     CONFIG_FILE,
@@ -144,5 +144,5 @@ class NemotronSession(SelfSpeculativeSession):
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
         """One pass over the seed and ``length`` masks, all rows adapted and seeing each other."""
         hidden = self.block(anchor, length, plain_seed=False)[1:]
-        marginals = marginals_from(self.backbone.logits(hidden), top_k)
-        return Draft(marginals, None, forwards=1, hidden=hidden)
+        logits = self.backbone.logits(hidden)
+        return drafted(logits, top_k, hidden, forwards=1)

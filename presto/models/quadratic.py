@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import torch
 
-from presto.decoding.marginals import marginals_from
+from presto.decoding.marginals import drafted
 from presto.decoding.protocols import Draft, TreeInput
 from presto.models.nemotron import NemotronSession, NemotronSystem
 from presto.models.selfspec import GatedSession, GatedSystem
@@ -41,8 +41,8 @@ class QuadraticSession:
             self.masks = length + self.bonus_masks if length else 0
             return self.own.draft(anchor, length, top_k)
         hidden = self.waiting[:length]
-        marginals = marginals_from(self.own.backbone.logits(hidden), top_k)
-        return Draft(marginals, None, forwards=0, hidden=hidden)
+        logits = self.own.backbone.logits(hidden)
+        return drafted(logits, top_k, hidden)
 
     def plan(self, tree: Tree) -> TreeInput:
         """The tree's rows, then the masks of each of them in node order."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 import torch
 from safetensors.torch import save_file
 
-from presto.decoding.marginals import read_draft
+from presto.decoding.marginals import drafted
 from presto.decoding.protocols import Draft, Session
 from presto.models.backbone import Backbone
 from presto.models.checkpoint import check_tensors, load_tensors, read_header
@@ -97,8 +97,7 @@ class GatedSession(SelfSpeculativeSession):
         hidden = self.block(anchor, length, plain_seed=True)
         logits = self.backbone.logits(hidden)
         self.cache.keep([0])
-        marginals, exact = read_draft(logits[1:], top_k, logits[0])
-        return Draft(marginals, exact, forwards=1, hidden=hidden[1:])
+        return drafted(logits[1:], top_k, hidden[1:], forwards=1, exact=logits[0])
 
 
 def save_draft_adapter(

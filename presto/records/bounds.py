@@ -12,6 +12,7 @@ from pydantic import Field
 MAX_BUDGET = 1024  # nodes of a tree, the root not counted
 MAX_DEPTH = 31  # drafted positions of a round: a block of 32 without its anchor
 MAX_WIDTH = 64  # candidates per position
+MAX_RECORDED = MAX_WIDTH + 1  # of them in a record: one may have been looked up
 MAX_NEW_TOKENS = 8192
 MAX_ROUNDS = MAX_NEW_TOKENS + 1  # each commits a token, but one that meets the end of the text
 MAX_COMMITTED = MAX_DEPTH + 2  # of a round: exact token, accepted path, bonus

@@ -63,6 +63,14 @@ class DecodeConfig:
     beam_width: int = _setting(
         32, "search", "Beam width", "Nodes that a beam search keeps per depth.", ge=1, le=1024
     )
+    lookup: int = _setting(
+        0,
+        "search",
+        "Lookup",
+        "Nodes kept for what followed the text's last tokens where they stood before.",
+        ge=0,
+        le=MAX_DEPTH,
+    )
     draft_length: int = _setting(
         12, "drafting", "Draft length", "Drafted positions per round.", ge=1, le=MAX_DEPTH
     )

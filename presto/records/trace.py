@@ -17,8 +17,8 @@ from presto.records.bounds import (
     MAX_DEPTH,
     MAX_OUTPUT,
     MAX_PROMPT_CHARACTERS,
+    MAX_RECORDED,
     MAX_ROUNDS,
-    MAX_WIDTH,
     Amount,
     Count,
     LogProb,
@@ -39,7 +39,7 @@ Verdict = Literal["root", "accepted", "rejected", "beyond"]
 ROOT, NO_PARENT = 0, -1  # of a tree: the anchor's place in its arrays, and what it has for a parent
 Nodes = Field(max_length=1 + MAX_BUDGET)  # of an array over the nodes of a tree
 Positions = Field(max_length=MAX_DEPTH)  # of an array over drafted positions
-Ranks = Field(max_length=MAX_WIDTH)  # of an array over candidates of one position
+Ranks = Field(max_length=MAX_RECORDED)  # of an array over candidates of one position
 NGRAM = "ngram"  # the role of a static n-gram table in ``Trace.models``
 
 

@@ -32,6 +32,7 @@ _FREE = frozenset(
         "budget",
         "top_k",
         "beam_width",
+        "lookup",
         "correct_first",
         "sampled_draft",
         "scorer_settings",
@@ -165,8 +166,9 @@ def _replays(
     trace: Trace, settings: Mapping[str, DecodeConfig], ngram: NgramModel
 ) -> Iterator[tuple[Alternative, ...]]:
     text, end, seen = _known_text(trace), len(trace.prompt_ids) + len_committed(trace), 0
-    names = list(settings)
+    names, widest = list(settings), trace.config.top_k
     own = next((name for name in names if settings[name] == trace.config), None)
+    settings = {n: replace(c, top_k=min(c.top_k, widest)) for n, c in settings.items()}
     for round_ in trace.rounds:
         root = round_.start if round_.exact is not None else round_.start - 1
         ngram.extend(text[seen : root + 1])

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from presto.decoding.marginals import with_found
 from presto.decoding.protocols import Session
 from presto.kernels.arrays import read_arrays
 from presto.kernels.ngram import NgramModel
@@ -38,7 +39,7 @@ class Reference:
 def write_reference(pair: Pair, prompt: str, config: DecodeConfig) -> Reference:
     """Decode greedily token by token, drafting at every one."""
     text = list(pair.encode(prompt))
-    start, marginals, exact = len(text), list[Marginals](), 0
+    start, marginals, exact = len(text), list[Marginals](), list[int]()
     session = pair.system.start(
         tuple(text), start + config.max_new_tokens + config.draft_length + 2
     )
@@ -46,12 +47,11 @@ def write_reference(pair: Pair, prompt: str, config: DecodeConfig) -> Reference:
     while len(text) < start + config.max_new_tokens and not (
         len(text) > start and text[-1] in pair.system.eos_ids
     ):
-        draft = session.draft(text[-1], length, config.top_k)
-        marginals.append(draft.marginals)
-        exact = int(draft.exact is not None)
-        logits = draft.exact if draft.exact is not None else _step(session, text[-1])
-        text.append(int(logits.argmax()))
-    return Reference(tuple(text), start, exact, tuple(marginals))
+        draft = session.draft(text[-1], length, config.top_k + 1)
+        exact = [] if draft.exact is None else [int(draft.exact.argmax())]
+        marginals.append(with_found(draft, [*text, *exact], config.top_k).marginals)
+        text += exact or [int(_step(session, text[-1]).argmax())]
+    return Reference(tuple(text), start, len(exact), tuple(marginals))
 
 
 def _step(session: Session, anchor: int) -> torch.Tensor:

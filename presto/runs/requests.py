@@ -25,7 +25,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "linear": {"scorer": "blind", "search": "linear"},
     "blind": {"scorer": "blind"},
     "presto": {},
-    "presto+": {"scorer": "learned", "normalised": True},
+    "presto+": {"scorer": "learned", "normalised": True, "lookup": 12},
 }
 assert set(METHODS) == set(get_args(Method))
 AUTO = "auto"  # in place of a budget: chosen, with the draft length, for the device

@@ -37,8 +37,8 @@ TITLES: dict[Method, str] = {
 def variants() -> dict[str, Variant]:
     """All of them by name: methods, then scorers, then searches.
 
-    A scorer or search that a method stands for (``blind``, ``learned``, ``linear``) is named once,
-    as the method, and one that is not to be compared (no preset) is left out.
+    A scorer or search that a method stands for (``blind``, ``linear``) is named once, as the
+    method, and one that is not to be compared (no preset) is left out.
     """
     found: dict[str, Variant] = {
         method: Variant(method, title, method, METHODS[method]) for method, title in TITLES.items()
@@ -47,9 +47,8 @@ def variants() -> dict[str, Variant]:
         **{n: scorers.preset_of(r) for n, r in SCORERS.items() if r.preset is not None},
         **{n: searches.preset_of(r) for n, r in SEARCHES.items() if r.preset is not None},
     }
-    stood_for = {name for changes in METHODS.values() for name in changes.values()}
     for name, changes in presets.items():
-        if name not in stood_for:
+        if name not in found:
             found[name] = Variant(name, f"PRESTO, {name}", "presto", changes)
     return found
 
@@ -57,8 +56,6 @@ def variants() -> dict[str, Variant]:
 def find_variant(name: object) -> Variant:
     """The variant called ``name``; ``ValueError`` lists those there are."""
     known = variants()
-    if name == METHODS["presto+"]["scorer"]:
-        name = "presto+"
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"unknown method {quoted(name)}: there are {', '.join(known)}")
     return known[name]

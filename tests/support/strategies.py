@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from presto.build import count_networks
+from presto.kernels.candidates import as_recorded, candidates_of
 from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
-from presto.plain import Node, Row, Space, candidates, formula_row, tree_of
+from presto.plain import Node, Row, Space, formula_row, in_units, tree_of
 from presto.records import DecodeConfig, Marginals, Tree
 from presto.registry import checked
 from presto.scorers import SCORERS, FromCounts
@@ -71,7 +72,10 @@ def ngrams(draw: st.DrawFn) -> tuple[NgramModel, PlainNgram]:
     return model, PlainNgram(VOCAB, order, documents, min_count, online)
 
 
-contexts = st.lists(tokens, min_size=1, max_size=4)
+# Some repeat themselves.
+contexts = st.lists(tokens, min_size=1, max_size=4) | st.builds(
+    lambda part, times: part * times, st.lists(tokens, min_size=1, max_size=4), st.integers(2, 4)
+)
 configs = st.builds(
     DecodeConfig,
     scorer=st.sampled_from(sorted(SCORERS.built_in)),
@@ -83,6 +87,7 @@ configs = st.builds(
     beam_width=st.integers(1, 12),
     draft_length=st.integers(1, 5),
     correct_first=st.booleans(),
+    lookup=st.sampled_from([0, 0, 1, 3, 5]),
 )
 
 
@@ -91,7 +96,8 @@ def plain_tree(
 ) -> Tree:
     """What ``build_tree`` must return, by the oracle: plain Python from counts to tree."""
     scorer, search = SCORERS[config.scorer], SEARCHES[config.search]
-    tokens, log_q = candidates(drafted, config)
+    offered = candidates_of(drafted, config, context)
+    tokens, log_q = offered.tokens, in_units(offered.log_q)
     own = checked(scorer, config.scorer_settings)
     networks = count_networks()
     network = networks.static if ngram.static else networks.online
@@ -107,5 +113,5 @@ def plain_tree(
         weights = scorer.weights(node.depth + 1, config.lam)
         return formula_row(log_q[node.depth], log_rho, weights, config.normalised)
 
-    space = Space(tokens, log_q, row, config, search.rows(config))
-    return tree_of(context[-1], search.plain(space), config.budget)
+    space = Space(tokens, log_q, row, config, search.rows(config), offered.found)
+    return as_recorded(tree_of(context[-1], search.plain(space), config.budget), offered)
