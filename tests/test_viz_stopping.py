@@ -47,15 +47,15 @@ def hand_made(temperature: float = 0.0, **changes: object) -> Trace:
 def test_the_targets_tokens_come_first_then_what_else_was_offered() -> None:
     info = _get_stopping_info(view_of(hand_made(), 0))
     rows = [
-        (option.token, option.probability, option.offered, option.q_rank, option.chosen)
+        (option.token, option.probability, option.offered, option.source, option.chosen)
         for option in info.options
     ]
     assert [row[:1] + row[2:] for row in rows] == [
-        (2, None, None, True),
-        (3, 2, 1, False),
-        (6, None, None, False),
-        (5, 4, 3, False),
-        (4, 3, 5, False),
+        (2, None, "", True),
+        (3, 2, "q rank 1", False),
+        (6, None, "", False),
+        (5, 4, "q rank 3", False),
+        (4, 3, "q rank 5", False),
     ]
     assert [row[1] for row in rows] == pytest.approx([0.62, 0.2, 0.1, 0.04, 0.01])
     assert info.depth == 2
@@ -116,6 +116,13 @@ def test_an_autoregressive_round_shows_the_choice_alone() -> None:
         "Nothing was drafted in this round: the target chose “"
     )
     assert not stopping_figure(trace).data[2].x
+
+
+def test_what_was_looked_up_is_not_ranked_by_the_drafter() -> None:
+    trace = hand_made()
+    trace = replace(trace, config=replace(trace.config, top_k=4))
+    sources = [option.source for option in _get_stopping_info(view_of(trace, 0)).options]
+    assert sources == ["", "q rank 1", "", "q rank 3", "looked up in the text so far"]
 
 
 def test_bars_marks_and_words_say_what_the_info_says() -> None:

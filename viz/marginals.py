@@ -85,7 +85,7 @@ def _cell(view: RoundView, use: Use, depth: int, rank: int) -> Cell:
 
 def _get_marginals_info(view: RoundView) -> MarginalsInfo:
     drafted, use = view.round.marginals.token_ids, _use(view)
-    shown = min(SHOWN, len(drafted[0])) if drafted else 0
+    shown = min(SHOWN, view.config.top_k, len(drafted[0])) if drafted else 0
     rows = tuple(
         tuple(_cell(view, use, depth, rank) for depth in range(1, len(drafted) + 1))
         for rank in range(1, shown + 1)

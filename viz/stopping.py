@@ -32,7 +32,7 @@ class Option(NamedTuple):
     spelled: str  # for the sentence
     probability: float | None  # at temperature 1; not recorded for a draw outside its first tokens
     offered: int | None  # the node
-    q_rank: int | None  # of that node in its position's marginal, from 1
+    source: str  # of that node: its rank in its position's marginal, or prompt lookup
     chosen: bool
 
 
@@ -59,6 +59,12 @@ def _offered(view: RoundView) -> dict[int, int]:
     return {view.round.tree.tokens[node]: node for node in view.children[_stop(view.round)]}
 
 
+def _source(view: RoundView, node: int) -> str:
+    """Why the token could be offered: it is among the likeliest, or it was looked up."""
+    rank = view.round.tree.rank[node]
+    return f"q rank {rank + 1}" if rank < view.config.top_k else "looked up in the text so far"
+
+
 def _option(view: RoundView, token: int, node: int | None) -> Option:
     round_, piece = view.round, view.pieces[token]
     tops = dict(zip(round_.choice.top_ids, round_.choice.top_probs, strict=False))
@@ -70,7 +76,7 @@ def _option(view: RoundView, token: int, node: int | None) -> Option:
         spelled=label(piece, SPELLED),
         probability=tops.get(token, offered),
         offered=node,
-        q_rank=None if node is None else round_.tree.rank[node] + 1,
+        source="" if node is None else _source(view, node),
         chosen=token == round_.choice.token,
     )
 
@@ -98,7 +104,7 @@ def _words(option: Option, verb: str) -> str:
     chosen = "chosen" if verb == "chose" else "drawn"
     parts = [probability_text(option.probability)]
     parts += [f"{chosen} by the target"] * option.chosen
-    parts += [] if option.offered is None else [f"offered, q rank {option.q_rank}"]
+    parts += [] if option.offered is None else [f"offered, {option.source}"]
     return " · ".join(parts)
 
 
