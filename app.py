@@ -41,8 +41,10 @@ from ui.payload import Value
 from ui.player import STYLES, component, early_scripts, serve_files, unchanging
 from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
+from ui.replay_api import replays
 from ui.run_ticket import RunTicket
 from ui.streams import StreamsOverSockets
+from ui.what_if import WhatIf
 
 SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
@@ -132,6 +134,7 @@ def build() -> gr.Blocks:
         for function in (decode, compare):
             gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
         gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
+        gr.api(replays(runs_folder()), api_name="replay", concurrency_limit=2)
     return page
 
 
@@ -228,6 +231,7 @@ def around() -> list[Middleware]:
     """What stands before Gradio's own routes."""
     return [
         Middleware(Gate),
+        Middleware(WhatIf, folder=runs_folder()),
         Middleware(StreamsOverSockets),
         Middleware(Listeners),
         Middleware(CompressedOnce, prefixes=unchanging()),

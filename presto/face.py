@@ -5,7 +5,6 @@ the app and of the command line.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from presto.kernels.table import NgramTable
 from presto.models.registry import Pair
 from presto.models.tables import table_of
 from presto.paths import ASSETS
-from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
+from presto.records import DecodeConfig, Recording, Round, Trace, files
 from presto.runs import runner
 from presto.runs.counterfactuals import Alternative, replayed
-from presto.runs.requests import check_prompt, make_config, without_auto
+from presto.runs.requests import change_config, check_prompt, make_config, without_auto
 from presto.runs.states import States
 from presto.runs.sweep import BUDGETS, LAMS, SweepRow
 from presto.runs.sweep import sweep as swept
@@ -88,7 +87,7 @@ def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Alte
         >>> sum(r.committed for r in own) > sum(r.committed for r in blind)
         True
     """
-    config = make_config(**asdict(changed(trace.config, settings)))
+    config = change_config(trace.config, settings)
     return list(replayed(trace, config, *_table(trace, pair)))
 
 
@@ -112,7 +111,7 @@ def sweep(
         >>> own.lam, own.budgets, round(own.means[1], 2) == round(trace.tau, 2)
         (0.7, (16, 32), True)
     """
-    config = make_config(**asdict(changed(trace.config, settings)))
+    config = change_config(trace.config, settings)
     return list(swept(States(trace, *_table(trace, pair)), config, lams, budgets))
 
 

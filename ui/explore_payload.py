@@ -6,7 +6,9 @@ whole run.
 
 import json
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from presto.records import Method, Piece, Recording, Trace, to_json
@@ -15,7 +17,9 @@ from presto.runs.counterfactuals import Alternative
 from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
 from presto.runs.variants import TITLES
 from ui.challenges import answers
+from ui.kept_runs import keep
 from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
+from ui.what_if_controls import controls, values_of
 from viz.alternatives import Replay, missing_nodes, only_own, replay
 from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
 from viz.formula import SUM, decimal, level_lines
@@ -64,6 +68,12 @@ def _row(node: Node, piece: Piece, formula: str) -> list[Any]:
     return [values[name] for name in COLUMNS]
 
 
+def table_rows(view: RoundView, lines: Mapping[int, str] | None = None) -> list[list[Any]]:
+    """The rows of a round's tree, each with its score as ``lines`` spell it out, by node."""
+    spelled = lines or {}
+    return [_row(node, view.pieces[node.token], spelled.get(node.node, "")) for node in view.nodes]
+
+
 def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
     """Each chart's figure and remark by its name."""
     drawn = {chart.name: chart.drawn(source) for chart in charts}
@@ -72,13 +82,10 @@ def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
 
 def round_json(view: RoundView) -> str:
     """One round, complete: sentence, rows, text units, tree and charts."""
-    lines = level_lines(view)
     return dump(
         {
             "sentence": round_sentence(view),
-            "rows": [
-                _row(node, view.pieces[node.token], lines.get(node.node, "")) for node in view.nodes
-            ],
+            "rows": table_rows(view, level_lines(view)),
             "units": units_of(view.text.units),
             "pending": view.text.pending,
             "phases": phases(view.round.seconds),
@@ -169,6 +176,7 @@ class ExplorePayload:
     def value(self, state: State = "done", message: str = "") -> Value:
         """The payload. ``message`` is a sentence about what happens now or went wrong."""
         head = SHARED | {
+            "controls": controls(),
             "badge": self.badge,
             "title": self.title,
             "note": self.note,
@@ -186,6 +194,8 @@ class ExplorePayload:
             replays = [_replay_json(traces[0], i, one) for i, one in enumerate(found.rounds)]
             record = record or to_json(Recording(self.title, self.note, tuple(traces))).decode()
             head |= self._result(traces, found)
+            if not found.problem and not self.record:
+                keep(self.key, traces[0])
         return {
             "key": self.key,
             "head": dump(head),
@@ -211,6 +221,7 @@ class ExplorePayload:
             "ending": "",
             "answers": {},
             "absent": LATER,
+            "own": None,
         }
 
     def _result(self, traces: list[Trace], found: Replay) -> dict[str, Any]:
@@ -222,15 +233,22 @@ class ExplorePayload:
             "ending": ENDS[shown.finish],
             "answers": answers(traces[0], ran, found.rounds),
             "absent": found.problem,
+            "own": None if found.problem else values_of(shown.head.config),
         }
+
+
+def shown_first(recording: Recording) -> Trace:
+    """The lane that the page shows: that of PRESTO, or of PRESTO+ where that is alone."""
+    return min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
 
 
 def value_of(
     recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
 ) -> Value:
-    """The value of a recording, the lane of PRESTO first, or of PRESTO+ where that is alone."""
+    """The value of a recording; one in a file is known by the file's name."""
     payload = ExplorePayload(badge, recording.title, recording.note, link or {}, file)
-    first = min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
+    payload.key = Path(file).name or payload.key
+    first = shown_first(recording)
     others = [trace for trace in recording.traces if trace is not first]
     others.sort(key=lambda trace: ORDER.index(trace.method))
     for lane, trace in enumerate([first, *others]):
