@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from presto.records import changed
 from presto.runs.sweep import SweepRow, sweep
 from ui.error_messages import reason
 from ui.explore_payload import table_rows
@@ -89,13 +90,14 @@ def sweep_answers(question: Question) -> Iterator[dict[str, Any]]:
     lams, budgets = grid_of(own)
     check_work(len(question.trace.rounds) * len(lams) * budgets[-1])
     same = swept_alike(question.config, own)
+    fixed = changed(question.config, {"lam": own.lam, "budget": own.budget})
     for row in sweep(question.states, question.config, lams, budgets):
         rows.append(row)
         info = _get_sweep_info(rows, own, same)
         yield {
             "figure": sent(_get_sweep_plot(info)),
             "remark": _get_sweep_sentence(info),
-            "settings": setting_words(question.config, own),
+            "settings": setting_words(fixed, own),
             "table": sweep_table(rows),
             "done": len(rows),
             "of": info.of,

@@ -27,6 +27,7 @@ export class WhatIf {
     this.rest = null; // timer
     this.stream = null; // stops the answer about all rounds
     this.swept = null; // stops the sweep
+    this.sweptUnder = ""; // what the sweep held fixed
     this.table = null; // the sweep's cells
     this.tree = new TreeView(
       {
@@ -48,7 +49,7 @@ export class WhatIf {
 
   listen() {
     const { part } = this;
-    part.whatIf.addEventListener("toggle", () => this.isOpen && this.askAll());
+    part.whatIf.addEventListener("toggle", () => this.askRound());
     part.back.addEventListener("click", () => this.apply(this.own));
     part.runThis.addEventListener("click", () => {
       this.on.run({ key: this.key, settings: this.changes });
@@ -102,7 +103,6 @@ export class WhatIf {
   /** Another round is on screen. */
   show(round) {
     this.round = round;
-    if (!this.own || !this.isOpen) return;
     this.askRound();
     if (this.figure) this.drawRounds();
   }
@@ -118,17 +118,12 @@ export class WhatIf {
   change() {
     const isOwn = !Object.keys(this.changes).length;
     this.part.back.disabled = isOwn;
-    this.swept?.abort();
-    if (this.isOpen) this.askAll();
-  }
-
-  askAll() {
-    if (!this.own) return;
-    this.stream?.abort();
+    if (this.sweptUnder !== this.others) this.closeSweep();
     this.askRound();
   }
 
   askRound() {
+    if (!this.own || !this.isOpen) return;
     const { key, changes: settings, round } = this;
     clearTimeout(this.rest);
     this.newest.want({ key, settings, round });
@@ -164,11 +159,9 @@ export class WhatIf {
   forget() {
     this.newest.forget();
     this.stream?.abort();
-    this.swept?.abort();
     clearTimeout(this.rest);
     this.figure = null;
-    this.table = null;
-    this.part.sweepBox.hidden = true;
+    this.closeSweep();
   }
 
   // ---- showing ----------------------------------------------------------------------------------
@@ -219,12 +212,25 @@ export class WhatIf {
 
   // ---- the sweep --------------------------------------------------------------------------------
 
+  /** What a sweep holds fixed: all changes but those that it goes over. */
+  get others() {
+    const { lam, budget, ...others } = this.changes;
+    return toText(others);
+  }
+
+  closeSweep() {
+    this.swept?.abort();
+    this.table = null;
+    this.part.sweepBox.hidden = true;
+  }
+
   sweep() {
     const { part } = this;
-    this.swept?.abort();
+    this.closeSweep();
     this.swept = new AbortController();
-    this.table = null;
+    this.sweptUnder = this.others;
     part.sweepBox.hidden = false;
+    part.sweepProgress.hidden = false;
     part.sweepTable.disabled = true;
     part.sweepProgress.value = 0;
     this.follow("sweep", this.swept, (told) => this.showSweep(told));

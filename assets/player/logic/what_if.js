@@ -81,8 +81,10 @@ export class Newest {
 export async function* valuesOf(stream) {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+  for (const reader = stream.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
     rest = lines.pop();
     for (const line of lines) yield JSON.parse(line);
   }
