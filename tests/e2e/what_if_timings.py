@@ -38,11 +38,11 @@ MOVE = """(value) => {
     slider.dispatchEvent(new Event("input", { bubbles: true }));
 }"""
 SINGLE = f"""async (value) => {{
-    const before = window.trees.length;
     const began = performance.now();
     ({MOVE})(value);
-    while (window.trees.length === before) await painted();
-    return window.trees.at(-1)[1] - began;
+    const isShown = ([text, time]) => time > began && text.startsWith(`λ ${{value}},`);
+    while (!window.trees.some(isShown)) await painted();
+    return window.trees.find(isShown)[1] - began;
 }}"""
 DRAG = f"""async (values) => {{
     const moved = [], before = window.trees.length;
@@ -56,7 +56,8 @@ DRAG = f"""async (values) => {{
     const shown = window.trees.slice(before).map(([text, time]) => [
         values.findIndex((value) => text.startsWith(`λ ${{value}},`)), time]);
     // A move is answered by the first tree that is as new as it is.
-    const waits = moved.map(([, time], i) => shown.find(([of, at]) => of >= i && at > time)[1] - time);
+    const shows = (i, time) => ([of, at]) => of >= i && at > time;
+    const waits = moved.map(([, time], i) => shown.find(shows(i, time))[1] - time);
     const seconds = (shown.at(-1)[1] - moved[0][1]) / 1000;
     return [waits, shown.length / seconds];
 }}"""
@@ -76,11 +77,11 @@ def moves(url: str, budget: int) -> None:
     with opened(url) as page:
         at(page, url, budget)
         # Another λ each time, never the run's own: the sentence then begins with it.
-        singles = [(page.evaluate(SINGLE, (5 + 5 * i) % 65 / 100),) for i in range(MOVES)]
+        singles = [(page.evaluate(SINGLE, (75 + 5 * i) / 100),) for i in range(MOVES)]
         report((f"one move, budget {budget}",), singles[2:])
         waits: list[tuple[float, ...]] = []
         for drag in range(DRAGS):
-            values = [round(0.05 + 0.02 * i + 0.005 * drag, 3) for i in range(30)]
+            values = [(75 + 5 * i) / 100 for i in range(30)][:: 1 if drag % 2 else -1]
             page.wait_for_timeout(800)
             found, rate = page.evaluate(DRAG, values)
             waits += [(wait,) for wait in found]
