@@ -6,12 +6,11 @@ whole run.
 
 import json
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from presto.records import Method, Piece, Recording, Trace, to_json
+from presto.records import Method, Recording, Trace, to_json
 from presto.records.measures import Totals
 from presto.runs.counterfactuals import Alternative
 from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
@@ -19,21 +18,19 @@ from presto.runs.variants import TITLES
 from ui.challenges import answers
 from ui.kept_runs import keep
 from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
+from ui.table_rows import COLUMNS, table_rows
 from ui.what_if_controls import controls, values_of
 from viz.alternatives import Replay, missing_nodes, only_own, replay
 from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
-from viz.formula import SUM, decimal, level_lines
-from viz.nodes import Node
+from viz.formula import SUM, level_lines
 from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
 from viz.plot import Chart
 from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_words
-from viz.text import labels, path_text
+from viz.text import path_text
 from viz.theme import dark_of_light
-from viz.tree import FAN, _get_tree_info, _get_tree_plot, probability_text
+from viz.tree import FAN, _get_tree_info, _get_tree_plot
 from viz.view import RoundView, round_sentence
 
-SCORES = ("log_q", "log_rho", "blind", "aligned")
-COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "formula")
 MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
 LATER = "Known when the run is over."
@@ -52,26 +49,6 @@ SHARED: dict[str, Any] = {
         *(chart.about for chart in REPLAY_CHARTS),
     ],
 }
-
-
-def _row(node: Node, piece: Piece, formula: str) -> list[Any]:
-    """A row's values as the page shows them, in the order of ``COLUMNS``, which the head names
-    once.
-    """
-    numbers = {name: getattr(node, name) for name in SCORES}
-    values = node._asdict() | {
-        **{name: None if value is None else decimal(value) for name, value in numbers.items()},
-        "probability": probability_text(node.probability),
-        "labels": labels(piece),
-        "formula": formula,
-    }
-    return [values[name] for name in COLUMNS]
-
-
-def table_rows(view: RoundView, lines: Mapping[int, str] | None = None) -> list[list[Any]]:
-    """The rows of a round's tree, each with its score as ``lines`` spell it out, by node."""
-    spelled = lines or {}
-    return [_row(node, view.pieces[node.token], spelled.get(node.node, "")) for node in view.nodes]
 
 
 def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:

@@ -22,10 +22,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from presto.records import changed
 from presto.runs.sweep import SweepRow, sweep
 from ui.error_messages import reason
-from ui.explore_payload import table_rows
 from ui.payload import dump, sent
 from ui.questions import Question, asked, check_work, find_run
 from ui.streams import is_own_page
+from ui.table_rows import table_rows
 from viz.replayed import NOT_DRAFTED, replayed_sentence, replayed_view, setting_words
 from viz.rounds import _get_rounds_info, _get_rounds_plot, _get_rounds_sentence
 from viz.sweep import (

@@ -18,9 +18,8 @@ from presto.paths import ASSETS
 from presto.records import Recording, changed, save
 from presto.runs.states import States
 from presto.runs.sweep import sweep
-from tests.e2e.test_access import serious
 from tests.support import synthetic
-from tests.support.browser import rest, run
+from tests.support.browser import rest, run, serious
 from tests.support.server import SERVE, served
 from ui.explore_payload import shown_first
 from viz.replayed import replayed_sentence

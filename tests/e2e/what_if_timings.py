@@ -16,8 +16,8 @@ from playwright.sync_api import Page
 
 from presto.paths import ASSETS
 from presto.records import load_recording, save
-from tests.e2e.timings import opened, report
 from tests.support.browser import rest
+from tests.support.measuring import opened, report
 from tests.support.server import SERVE, served
 
 BUDGETS, MOVES, DRAGS = (64, 256), 40, 4
