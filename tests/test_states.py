@@ -31,6 +31,7 @@ changes = st.fixed_dictionaries(
         "budget": st.integers(1, 30),
         "top_k": st.integers(1, 12),
         "beam_width": st.integers(1, 8),
+        "lookup": st.sampled_from((0, 0, 3)),
         "order": st.sampled_from((2, 3)),
         "correct_first": st.booleans(),
     }

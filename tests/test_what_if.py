@@ -72,6 +72,7 @@ def drawn(rng: random.Random, own: DecodeConfig) -> dict[str, Any]:
         "budget": rng.randint(1, 96),
         "top_k": rng.randint(1, own.top_k),
         "beam_width": rng.randint(1, 32),
+        "lookup": rng.choice((0, 0, 4)),
         "order": rng.choice((2, 3)),
         "correct_first": rng.random() < 0.5,
     }

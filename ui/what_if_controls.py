@@ -18,6 +18,7 @@ ASKED = (
     "budget",
     "top_k",
     "beam_width",
+    "lookup",
     "order",
     "correct_first",
 )

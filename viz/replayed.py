@@ -119,13 +119,13 @@ def replayed_sentence(
 def _loss(states: States, index: int, found: Replayed, config: DecodeConfig) -> str:
     depth, round_ = len(found.accepted), states.trace.rounds[index]
     place = states.root(index) + depth + 1
-    candidates = states.marginals(index).token_ids[: config.draft_length]
+    candidates = states.candidates(index, config)
     if place >= min(states.end, len(states.text)):
         return "the run’s text ends there"
     if depth == len(candidates):
         return f"all {depth} drafted positions accepted"
     token = states.text[place]
-    here, ranked = candidates[depth][: config.top_k], f"‘{full_label(states.trace.pieces[token])}’"
+    here, ranked = candidates[depth], f"‘{full_label(states.trace.pieces[token])}’"
     if token not in here:
         return f"lost at +{depth + 1}, where {ranked} is not among the top {len(here)}"
     verb = "fell to" if len(round_.accepted) > depth else "has"

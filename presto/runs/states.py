@@ -5,9 +5,11 @@ what the run's own had counted. Counting a text anew costs less than a milliseco
 tokens, so a round in the middle of a run is as near as the first.
 """
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
+from presto.kernels.candidates import candidates_of
 from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
@@ -116,6 +118,11 @@ class States:
         """
         round_ = self.trace.rounds[index]
         return Marginals() if _exact_only(round_) else round_.marginals
+
+    def candidates(self, index: int, config: DecodeConfig) -> Sequence[Sequence[int]]:
+        """``[D, K]`` the tokens that a tree of ``config`` may hold in round ``index``."""
+        context = self.text[: self.root(index) + 1]
+        return candidates_of(self.marginals(index), self.recorded(config), context).tokens
 
     def committed(self, index: int, accepted: int) -> int:
         """Tokens that round ``index`` commits when so many drafted ones are accepted."""
