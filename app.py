@@ -6,6 +6,7 @@ in ``presto``. Importing this module loads no model.
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from presto.paths import ASSETS
 from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
-from ui.compare import check_lanes, lane_controls, recorded_lanes, run_lanes
+from ui.compare import COMPARE, check_lanes, lane_controls, recorded_lanes, run_lanes, try_setting
 from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
 from ui.controls import (
@@ -41,8 +42,10 @@ from ui.payload import Value
 from ui.player import STYLES, component, early_scripts, serve_files, unchanging
 from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
+from ui.replay_api import replays
 from ui.run_ticket import RunTicket
 from ui.streams import StreamsOverSockets
+from ui.what_if import WhatIf
 
 SHARED = "A shared prompt: press Run, and the same seed writes the same text."
 NO_RUNS = "No recorded run here yet: write a prompt and press Run."
@@ -69,6 +72,11 @@ def open_lanes(title: str, ticket: RunTicket) -> tuple[Value, str]:
     """The lanes and the prompt of a recorded run; a live comparison ends."""
     ticket.leave()
     return recorded_lanes(recordings_in(runs_folder())[title])
+
+
+def open_lane(event: gr.EventData) -> list[Any]:
+    """A lane for the settings that the panel "What if" tries."""
+    return try_setting(runs_folder(), event)
 
 
 def restore(request: gr.Request) -> list[Any]:
@@ -123,11 +131,11 @@ def build() -> gr.Blocks:
     serve_files(runs_folder())
     with gr.Blocks(title="PRESTO explorer", analytics_enabled=False, fill_width=True) as page:
         gr.HTML(HEAD, js_on_load=None, elem_id="head")
-        with gr.Tabs(elem_id="pages"):
+        with gr.Tabs(elem_id="pages") as pages:
             with gr.Tab("Explore"):
-                settings = explore_page(page)
-            with gr.Tab("Compare"):
-                compare_page(settings)
+                settings, player = explore_page(page)
+            with gr.Tab("Compare", id=COMPARE):
+                compare_page(settings, player, pages)
             with gr.Tab("Bench"):
                 bench_page()
         how = MarkdownIt().render(HOW)  # here: in the page it would delay the first tree
@@ -135,11 +143,12 @@ def build() -> gr.Blocks:
         for function in (decode, compare):
             gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
         gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
+        gr.api(replays(runs_folder()), api_name="replay", concurrency_limit=2)
     return page
 
 
-def explore_page(page: gr.Blocks) -> list[Any]:
-    """One run, round by round; returns the controls of pair and settings."""
+def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
+    """One run, round by round; returns the controls of pair and settings, and the player."""
     titles = list(recordings_in(runs_folder()))
     nothing = ExplorePayload("recorded", "").value("done", NO_RUNS)
     value, text = (
@@ -175,11 +184,13 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     records = [named["scorer"], named["search"]]
     gr.on([r.input for r in records], choose_records, records, [*records, named[OWN]], **AT_ONCE)
     page.load(restore, None, [picker, prompt, player, *settings], **AT_ONCE)
-    return settings
+    return settings, player
 
 
-def compare_page(settings: list[Any]) -> None:
-    """Up to four lanes side by side, with the pair and settings of the page "Explore"."""
+def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
+    """Up to four lanes side by side, with the pair and settings of the page "Explore", whose
+    ``player`` may ask for one.
+    """
     titles = list(recordings_in(runs_folder()))
     nothing = ComparePayload("recorded", "").value()
     value, text = (
@@ -198,19 +209,19 @@ def compare_page(settings: list[Any]) -> None:
     ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
     picker.input(open_lanes, [picker, ticket], [side, prompt], **AT_ONCE)
     request = [prompt, *lanes, *settings]
-    asked = [run.click, prompt.submit]
-    begun = gr.on(
-        asked,
-        begin,
-        [ticket, *request],
-        [number, picker, *buttons],
-        validator=check_lanes,
-        **AT_ONCE,
-    )
-    over = begun.success(
-        run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
-    )
-    over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
+    tried = player.submit(open_lane, None, [pages, prompt, *lanes, *settings], **AT_ONCE)
+    for on in (partial(gr.on, [run.click, prompt.submit]), tried.success):
+        begun = on(
+            begin,
+            [ticket, *request],
+            [number, picker, *buttons],
+            validator=check_lanes,
+            **AT_ONCE,
+        )
+        over = begun.success(
+            run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
+        )
+        over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
 
 
@@ -231,6 +242,7 @@ def around() -> list[Middleware]:
     """What stands before Gradio's own routes."""
     return [
         Middleware(Gate),
+        Middleware(WhatIf, folder=runs_folder()),
         Middleware(StreamsOverSockets),
         Middleware(Listeners),
         Middleware(CompressedOnce, prefixes=unchanging()),

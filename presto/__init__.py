@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from presto.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from presto.face import decode, generate, load_recording, replay
+    from presto.face import decode, generate, load_recording, replay, sweep
     from presto.models.registry import load
     from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
     from presto.registry import Range
@@ -36,9 +36,10 @@ __all__ = [
     "replay",
     "scorer",
     "search",
+    "sweep",
 ]
 _WHERE = {
-    "presto.face": ("decode", "generate", "load_recording", "replay"),
+    "presto.face": ("decode", "generate", "load_recording", "replay", "sweep"),
     "presto.models.registry": ("load",),
     "presto.records": ("DecodeConfig", "Marginals", "Round", "Trace", "Tree"),
     "presto.registry": ("Range",),

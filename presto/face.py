@@ -4,18 +4,21 @@ A loaded pair brings its tokenizer, chat template and n-gram table, so that the 
 the app and of the command line.
 """
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from presto.kernels.table import NgramTable
 from presto.models.registry import Pair
 from presto.models.tables import table_of
 from presto.paths import ASSETS
-from presto.records import DecodeConfig, Recording, Round, Trace, changed, files
+from presto.records import DecodeConfig, Recording, Round, Trace, files
 from presto.runs import runner
 from presto.runs.counterfactuals import Alternative, replayed
-from presto.runs.requests import check_prompt, make_config, without_auto
+from presto.runs.requests import change_config, check_prompt, make_config, without_auto
+from presto.runs.states import States
+from presto.runs.sweep import BUDGETS, LAMS, SweepRow
+from presto.runs.sweep import sweep as swept
 from presto.runs.variants import Variant, find_variant
 
 
@@ -63,6 +66,13 @@ def generate(pair: Pair, prompt: str, *, method: str = "presto", **settings: Any
     return runner.finished(pair, check_prompt(prompt), variant.method, config, auto)
 
 
+def _table(trace: Trace, pair: Pair | None) -> tuple[NgramTable | None, int | None]:
+    """The n-gram table to replay ``trace`` with, and the size of the vocabulary if it is known."""
+    if pair is None:
+        return table_of(trace.system), None
+    return pair.table, pair.system.vocab
+
+
 def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Alternative | None]:
     """What other settings would have had accepted at every state that a recorded run was in.
 
@@ -77,10 +87,32 @@ def replay(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[Alte
         >>> sum(r.committed for r in own) > sum(r.committed for r in blind)
         True
     """
-    table = pair.table if pair is not None else table_of(trace.system)
-    vocab = pair.system.vocab if pair is not None else None
-    config = make_config(**asdict(changed(trace.config, settings)))
-    return list(replayed(trace, config, table, vocab))
+    config = change_config(trace.config, settings)
+    return list(replayed(trace, config, *_table(trace, pair)))
+
+
+def sweep(
+    trace: Trace,
+    pair: Pair | None = None,
+    *,
+    lams: Sequence[float] = LAMS,
+    budgets: Sequence[int] = BUDGETS,
+    **settings: Any,
+) -> list[SweepRow]:
+    """Mean tokens per round over λ × budget at the states of a recorded run, a row per λ.
+
+    Exact and without a model call, as ``replay`` is, with the same ``pair``, ``settings`` and
+    errors. By default λ goes from 0 to 2 and the budget from 8 to 256.
+
+    Example:
+        >>> import presto
+        >>> trace = presto.load_recording("Fibonacci: code").traces[0]
+        >>> blind, own = presto.sweep(trace, lams=[0, 0.7], budgets=[16, 32])
+        >>> own.lam, own.budgets, round(own.means[1], 2) == round(trace.tau, 2)
+        (0.7, (16, 32), True)
+    """
+    config = change_config(trace.config, settings)
+    return list(swept(States(trace, *_table(trace, pair)), config, lams, budgets))
 
 
 def load_recording(source: str | Path) -> Recording:

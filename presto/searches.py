@@ -41,6 +41,7 @@ class Search:
     compiled: Compiled | None = None
     settings: tuple[OwnSetting, ...] = ()
     single_path: bool = False  # drafts one path instead of a tree
+    nested: bool = False  # a smaller budget's tree is the beginning of a larger one's
     preset: Mapping[str, Any] | None = field(default_factory=dict)
 
 
@@ -94,6 +95,7 @@ BUILT_IN = (
         rows=lambda config: config.budget,
         plain=plain.best_first,
         compiled=_best_first,
+        nested=True,
         preset=None,
     ),
     Search(
@@ -102,6 +104,7 @@ BUILT_IN = (
         rows=lambda config: config.draft_length * min(config.budget, config.beam_width),
         plain=plain.beam,
         compiled=_beam,
+        nested=True,
         preset=None,
     ),
     Search(
@@ -111,6 +114,7 @@ BUILT_IN = (
         plain=plain.linear,
         compiled=_linear,
         single_path=True,
+        nested=True,
         preset={"scorer": "blind"},
     ),
 )

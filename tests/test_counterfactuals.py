@@ -2,8 +2,6 @@
 there.
 """
 
-import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from presto.decoding.loop import Run, decode
+from presto.decoding.loop import decode
 from presto.decoding.protocols import System
-from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals, Method, Round, Trace, Tree
 from presto.records.measures import acceptance_length, output_ids
@@ -30,51 +27,12 @@ from presto.runs.variants import alternatives
 from tests.support import synthetic
 from tests.support.checks import some
 from tests.support.dflash import tiny_dflash
-from tests.support.doubles import Scripted, tiny_gated
+from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
+from tests.support.runs import PROMPT, TABLE, model, run, scripted
 
-PROMPT = (3, 8, 4, 8)
-TABLE = NgramTable.build(
-    [[random.Random(i).randrange(23) for _ in range(60)] for i in range(4)], 23
-)
 SYSTEMS: dict[str, System] = {"gated": tiny_gated(5), "dflash": tiny_dflash()}
 CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, seed=4)
-
-
-def model(system: System, table: NgramTable | None, config: DecodeConfig) -> NgramModel:
-    static = table if config.static_ngram else None
-    return NgramModel(system.vocab, static, online=config.online_ngram, order=config.order)
-
-
-def run(
-    system: System,
-    config: DecodeConfig,
-    table: NgramTable | None = None,
-    method: Method = "presto",
-    most: int = 10**6,
-) -> Trace:
-    """A recorded run, stopped after ``most`` rounds."""
-    config = config_for(method, config)
-    live = Run.begin(system, PROMPT, config, model(system, table, config))
-    rounds = []
-    for round_ in live.rounds(Run.plain_round if method == "ar" else Run.draft_round):
-        rounds.append(round_)
-        if len(rounds) == most:
-            break
-    return Trace(
-        system=system.name,
-        mode=system.mode,
-        method=method,
-        config=config,
-        device="cpu",
-        dtype="float64",
-        template="none",
-        prompt="",
-        prompt_ids=PROMPT,
-        rounds=tuple(rounds),
-        pieces={token: str(token) for token in range(system.vocab)},
-        finish=live.finish or "stopped",
-    )
 
 
 def live_round(
@@ -135,24 +93,6 @@ def test_a_runs_own_settings_are_reproduced(changes: dict[str, Any]) -> None:
     own = [next(r for r in found if r.own) for found in counterfactuals(trace, TABLE)]
     assert [r.accepted for r in own] == [round_.accepted for round_ in trace.rounds]
     assert [r.committed for r in own] == [len(round_.committed) for round_ in trace.rounds]
-
-
-def scripted(salt: int, exact: bool, eos: int) -> Scripted:
-    """A target that is a hash of the last two tokens, and a drafter that is right three times in
-    four.
-    """
-
-    def choose(prefix: Sequence[int]) -> int:
-        return random.Random(f"{salt} {list(prefix[-2:])}").randrange(12)
-
-    def guess(prefix: Sequence[int], depth: int) -> int:
-        text = list(prefix)
-        for _ in range(depth + 1 + exact):
-            text.append(choose(text))
-        slip = random.Random(f"{salt} {len(prefix)} {depth}").choice((0, 0, 0, 5))
-        return (text[-1] - slip) % 12
-
-    return Scripted(choose, guess, vocab=12, exact=exact, eos_ids=frozenset({eos}))
 
 
 @settings(max_examples=examples(60))

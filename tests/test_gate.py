@@ -15,7 +15,7 @@ USED = (
     *("/gradio_api/queue/join", "/gradio_api/queue/data", "/gradio_api/cancel"),
     *("/gradio_api/reset", "/gradio_api/call/decode", "/gradio_api/call/decode/ab12"),
     *("/gradio_api/startup-events", "/gradio_api/mcp/sse", "/gradio_api/file=/a/b.js"),
-    "/gradio_api/file=C:/a/b.js",
+    *("/gradio_api/file=C:/a/b.js", "/gradio_api/what-if/round", "/gradio_api/what-if/sweep"),
 )
 ABSENT = (
     *("/gradio_api/upload", "/gradio_api/upload_progress", "/gradio_api/component_server"),
@@ -28,7 +28,13 @@ ABSENT = (
     *("/gradio_api/stream/a/1/2/playlist.m3u8", "/gradio_api/custom_component/a/b/c/d"),
     *("/gradio_api/run/decode", "/gradio_api/api/decode", "/gradio_api/token"),
     *("/gradio_api/user", "/gradio_api/dev/reload", "/gradio_api/profiling/traces"),
-    *("/gradio_api/queue/data/more", "/gradio_api/", "/monitoring", "/monitoring/summary"),
+    *(
+        "/gradio_api/queue/data/more",
+        "/gradio_api/what-if/",
+        "/gradio_api/",
+        "/monitoring",
+        "/monitoring/summary",
+    ),
     *("/monitoring/key/dashboard", "/login", "/login/huggingface", "/logout", "/svelte/a.js"),
 )
 

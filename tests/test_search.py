@@ -1,7 +1,7 @@
 import itertools
 import math
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -73,6 +73,19 @@ def test_every_result_is_a_draft_tree(drafted, context, pair, config) -> None:
         assert all(round(x[node], 5) == x[node] for x in (tree.log_rho, tree.blind, tree.aligned))
     for group in children(tree.parents):
         assert len({tree.tokens[node] for node in group}) == len(group)
+
+
+@settings(max_examples=examples(300))
+@given(marginals(), contexts, ngrams(), configs, st.integers(1, 60))
+def test_the_tree_of_a_smaller_budget_is_the_beginning_of_a_larger_one(
+    drafted, context, pair, config, more
+) -> None:
+    assert all(SEARCHES[name].nested for name in SEARCHES.built_in)
+    smaller, _ = build_tree(drafted, context, pair[0], config)
+    larger, _ = build_tree(drafted, context, pair[0], replace(config, budget=config.budget + more))
+    size = len(smaller.tokens)
+    assert smaller == Tree(*(getattr(larger, field.name)[:size] for field in fields(Tree)))
+    assert size == min(len(larger.tokens), config.budget + 1)
 
 
 @given(marginals(3), st.integers(1, 60), contexts, ngrams())

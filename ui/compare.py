@@ -4,6 +4,7 @@ of a recorded run.
 
 from collections.abc import Iterator
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,19 @@ from presto.records import DecodeConfig, load_recording
 from presto.runs.events import RunEvent
 from presto.runs.variants import Variant, variants
 from ui.compare_payload import ComparePayload, recorded_value
-from ui.controls import config_of
+from ui.controls import config_of, values_of
 from ui.error_messages import sentence
 from ui.lanes import Lane
 from ui.limits import check_request
 from ui.live import Request, check, follow
 from ui.payload import Value
+from ui.questions import asked, find_run
 from ui.run_ticket import RunTicket
 
 NO_LANE = "–"
 OF_EXPLORE = "PRESTO, settings of Explore"
+COMPARE = "compare"  # the tab
+ONE_LANE = (OF_EXPLORE, NO_LANE, NO_LANE, NO_LANE)
 FIRST = ("autoregressive", "linear", "blind tree", OF_EXPLORE)
 
 
@@ -45,6 +49,17 @@ def lane_controls() -> list[gr.Dropdown]:
         gr.Dropdown(offered, value=name, label=f"Lane {i + 1}", min_width=150)
         for i, name in enumerate(FIRST)
     ]
+
+
+def try_setting(folder: Path, event: gr.EventData) -> list[Any]:
+    """What the page needs to decode a run's prompt under the settings that its panel "What if"
+    tries, in one lane.
+    """
+    try:
+        run, config = asked(find_run(event.key, folder), event.settings)
+    except (AttributeError, ValueError) as error:  # what arrives can be anything
+        raise gr.Error(escape(sentence(error), quote=False), print_exception=False) from None
+    return [gr.Tabs(selected=COMPARE), run.prompt, *ONE_LANE, run.system, *values_of(config)]
 
 
 def check_lanes(

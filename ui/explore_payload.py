@@ -7,29 +7,30 @@ whole run.
 import json
 import uuid
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from presto.records import Method, Piece, Recording, Trace, to_json
+from presto.records import Method, Recording, Trace, to_json
 from presto.records.measures import Totals
 from presto.runs.counterfactuals import Alternative
 from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
 from presto.runs.variants import TITLES
 from ui.challenges import answers
+from ui.kept_runs import keep
 from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
+from ui.table_rows import COLUMNS, table_rows
+from ui.what_if_controls import controls, values_of
 from viz.alternatives import Replay, missing_nodes, only_own, replay
 from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
-from viz.formula import SUM, decimal, level_lines
-from viz.nodes import Node
+from viz.formula import SUM, level_lines
 from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
 from viz.plot import Chart
 from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_words
-from viz.text import labels, path_text
+from viz.text import path_text
 from viz.theme import dark_of_light
-from viz.tree import FAN, _get_tree_info, _get_tree_plot, probability_text
+from viz.tree import FAN, _get_tree_info, _get_tree_plot
 from viz.view import RoundView, round_sentence
 
-SCORES = ("log_q", "log_rho", "blind", "aligned")
-COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "formula")
 MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
 LATER = "Known when the run is over."
@@ -50,20 +51,6 @@ SHARED: dict[str, Any] = {
 }
 
 
-def _row(node: Node, piece: Piece, formula: str) -> list[Any]:
-    """A row's values as the page shows them, in the order of ``COLUMNS``, which the head names
-    once.
-    """
-    numbers = {name: getattr(node, name) for name in SCORES}
-    values = node._asdict() | {
-        **{name: None if value is None else decimal(value) for name, value in numbers.items()},
-        "probability": probability_text(node.probability),
-        "labels": labels(piece),
-        "formula": formula,
-    }
-    return [values[name] for name in COLUMNS]
-
-
 def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
     """Each chart's figure and remark by its name."""
     drawn = {chart.name: chart.drawn(source) for chart in charts}
@@ -72,13 +59,10 @@ def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
 
 def round_json(view: RoundView) -> str:
     """One round, complete: sentence, rows, text units, tree and charts."""
-    lines = level_lines(view)
     return dump(
         {
             "sentence": round_sentence(view),
-            "rows": [
-                _row(node, view.pieces[node.token], lines.get(node.node, "")) for node in view.nodes
-            ],
+            "rows": table_rows(view, level_lines(view)),
             "units": units_of(view.text.units),
             "pending": view.text.pending,
             "phases": phases(view.round.seconds),
@@ -169,6 +153,7 @@ class ExplorePayload:
     def value(self, state: State = "done", message: str = "") -> Value:
         """The payload. ``message`` is a sentence about what happens now or went wrong."""
         head = SHARED | {
+            "controls": controls(),
             "badge": self.badge,
             "title": self.title,
             "note": self.note,
@@ -186,6 +171,8 @@ class ExplorePayload:
             replays = [_replay_json(traces[0], i, one) for i, one in enumerate(found.rounds)]
             record = record or to_json(Recording(self.title, self.note, tuple(traces))).decode()
             head |= self._result(traces, found)
+            if not found.problem and not self.record:
+                keep(self.key, traces[0])
         return {
             "key": self.key,
             "head": dump(head),
@@ -211,6 +198,7 @@ class ExplorePayload:
             "ending": "",
             "answers": {},
             "absent": LATER,
+            "own": None,
         }
 
     def _result(self, traces: list[Trace], found: Replay) -> dict[str, Any]:
@@ -222,15 +210,22 @@ class ExplorePayload:
             "ending": ENDS[shown.finish],
             "answers": answers(traces[0], ran, found.rounds),
             "absent": found.problem,
+            "own": None if found.problem else values_of(shown.head.config),
         }
+
+
+def shown_first(recording: Recording) -> Trace:
+    """The lane that the page shows: that of PRESTO, or of PRESTO+ where that is alone."""
+    return min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
 
 
 def value_of(
     recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
 ) -> Value:
-    """The value of a recording, the lane of PRESTO first, or of PRESTO+ where that is alone."""
+    """The value of a recording; one in a file is known by the file's name."""
     payload = ExplorePayload(badge, recording.title, recording.note, link or {}, file)
-    first = min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
+    payload.key = Path(file).name or payload.key
+    first = shown_first(recording)
     others = [trace for trace in recording.traces if trace is not first]
     others.sort(key=lambda trace: ORDER.index(trace.method))
     for lane, trace in enumerate([first, *others]):

@@ -14,10 +14,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 API = "/gradio_api/"
-# Calls and their streams, the description of the endpoints, our files, and the tools for agents.
+# Calls and their streams, the description of the endpoints, our files, the tools for agents, and
+# what the panel "What if" asks.
 USED = re.compile(
     r"(info|openapi\.json|startup-events|app_id|theme\.css)/?"
-    r"|queue/(join|data)|call/.+|cancel|reset/?|file=.+|mcp(/.*)?"
+    r"|queue/(join|data)|call/.+|cancel|reset/?|file=.+|mcp(/.*)?|what-if/\w+"
 )
 ADDRESS = re.compile(r"file=[^/]{2,}:")  # of another server; one letter is a disk of Windows
 ABSENT = re.compile(r"/(monitoring|login|logout|svelte)(/.*)?")

@@ -20,6 +20,7 @@ _SHEETS = (
     "learn",
     "panels",
     "text",
+    "what_if",
     "table",
     "lanes",
     "narrow",

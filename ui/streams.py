@@ -27,7 +27,7 @@ class StreamsOverSockets:
         """Carry a stream; anything else is the application's own affair."""
         if scope["type"] != "websocket" or not scope["path"].endswith(STREAM):
             await self.app(scope, receive, send)
-        elif not _is_own_page(Headers(scope=scope)):
+        elif not is_own_page(Headers(scope=scope)):
             await send({"type": "websocket.close", "code": REFUSED})
         else:
             await Carried(scope, receive, send).run(self.app)
@@ -73,7 +73,7 @@ class Carried:
             await self.send({"type": "websocket.send", "text": body.decode()})
 
 
-def _is_own_page(headers: Headers) -> bool:
+def is_own_page(headers: Headers) -> bool:
     """Whether the page that asks came from this host: other pages may open a WebSocket anywhere."""
     return urlsplit(headers.get("origin", "")).netloc == headers.get("host")
 

@@ -10,9 +10,12 @@ from viz.lane_rows import aligned_rounds, lane_rows, next_difference
 from viz.lanes import lanes_figure
 from viz.marginals import marginals_figure
 from viz.prediction import prediction_figure
+from viz.replayed import replayed_figure
+from viz.rounds import rounds_figure
 from viz.scores import scores_figure
 from viz.speedup import speed_sentence, speedup_figure
 from viz.stopping import stopping_figure, stopping_sentence
+from viz.sweep import sweep_figure
 from viz.tree import tree_figure
 
 __all__ = [
@@ -30,12 +33,15 @@ __all__ = [
     "overhead_figure",
     "parse_result",
     "prediction_figure",
+    "replayed_figure",
+    "rounds_figure",
     "scores_figure",
     "speed_figure",
     "speed_sentence",
     "speedup_figure",
     "stopping_figure",
     "stopping_sentence",
+    "sweep_figure",
     "tau_figure",
     "tree_figure",
 ]

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 
 from presto.build import check_installed
 from presto.models.tables import table_of
-from presto.records import Round, Trace, Tree
-from presto.records.tree import ranks
+from presto.records import Round, Trace
+from presto.records.tree import ranks, spelled
 from presto.runs.counterfactuals import Alternative, counterfactuals, reproduced
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -33,22 +33,30 @@ class Replay(NamedTuple):
 
 def replay(trace: Trace) -> Replay:
     """Replay a finished run with other settings."""
+    problem = why_not(trace)
+    if problem:
+        return Replay([], problem)
+    return Replay(list(counterfactuals(trace, table_of(trace.system))))
+
+
+def why_not(trace: Trace) -> str:
+    """Why no replay of the run is exact, in a sentence; empty if it is."""
     table, chosen = table_of(trace.system), trace.config
     if chosen.scorer not in SCORERS:
-        return Replay([], f"The scorer {chosen.scorer} is not installed here: no replay.")
+        return f"The scorer {chosen.scorer} is not installed here: no replay."
     if chosen.search not in SEARCHES:
-        return Replay([], f"The search {chosen.search} is not installed here: no replay.")
+        return f"The search {chosen.search} is not installed here: no replay."
     if table is None:
-        return Replay([], "The n-gram table of this pair is not here: no replay.")
+        return "The n-gram table of this pair is not here: no replay."
     if max(trace.pieces) >= table.vocab:
-        return Replay([], "The run has tokens that its pair does not have: no replay.")
+        return "The run has tokens that its pair does not have: no replay."
     try:
         check_installed(chosen)
     except ValueError as error:
-        return Replay([], f"The run’s settings are not allowed here ({error}): no replay.")
+        return f"The run’s settings are not allowed here ({error}): no replay."
     if not reproduced(trace, table):
-        return Replay([], "The run’s trees cannot be rebuilt exactly from its record: no replay.")
-    return Replay(list(counterfactuals(trace, table)))
+        return "The run’s trees cannot be rebuilt exactly from its record: no replay."
+    return ""
 
 
 def alternatives_of(trace: Trace) -> list[tuple[Alternative, ...]]:
@@ -63,8 +71,8 @@ def only_own(round_: Round, found: Sequence[Alternative]) -> list[int]:
     blind = next((one.tree for one in found if one.name == "blind"), None)
     if blind is None:
         return []
-    theirs = set(_spelled(blind))
-    return [node for node, path in enumerate(_spelled(round_.tree)) if node and path not in theirs]
+    theirs = set(spelled(blind))
+    return [node for node, path in enumerate(spelled(round_.tree)) if node and path not in theirs]
 
 
 def missing_nodes(round_: Round, found: Sequence[Alternative]) -> list[tuple[tuple[int, ...], int]]:
@@ -74,20 +82,12 @@ def missing_nodes(round_: Round, found: Sequence[Alternative]) -> list[tuple[tup
     blind = next((one.tree for one in found if one.name == "blind"), None)
     if blind is None:
         return []
-    ours, place = set(_spelled(round_.tree)), ranks(blind.blind)
+    ours, place = set(spelled(round_.tree)), ranks(blind.blind)
     return [
         (path, place[node] or 0)
-        for node, path in enumerate(_spelled(blind))
+        for node, path in enumerate(spelled(blind))
         if node and path not in ours
     ]
-
-
-def _spelled(tree: Tree) -> list[tuple[int, ...]]:
-    """Every node's tokens from depth 1 down to it."""
-    spelled: list[tuple[int, ...]] = [()]
-    for token, parent in zip(tree.tokens[1:], tree.parents[1:], strict=True):
-        spelled.append((*spelled[parent], token))
-    return spelled
 
 
 class AlternativesInfo(NamedTuple):

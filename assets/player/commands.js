@@ -15,12 +15,12 @@ async function copy(text) {
   }
 }
 
-async function copyLink({ run, round, node, view }) {
+async function copyLink({ run, round, node, view, whatIf }) {
   const { link } = run.head;
   const page = `${window.location.origin}${window.location.pathname}`;
   view.say(
     Object.keys(link).length
-      ? await copy(linkTo(page, link, round, node))
+      ? await copy(linkTo(page, link, round, node, whatIf.text))
       : "A run from a file has no link: pass the file on.",
   );
 }

@@ -31,6 +31,11 @@ export function saveTable(rows, index) {
   saveText(`presto-round-${index + 1}.csv`, "text/csv", csvOf(tableOf(rows)));
 }
 
+/** The cells of a sweep. */
+export function saveSweep(table) {
+  saveText("presto-sweep.csv", "text/csv", csvOf(table));
+}
+
 /** The tree of round `index` as it is drawn in `box`, as `svg` or `png`. */
 export function savePicture(box, format, index) {
   const { clientWidth: width, clientHeight: height } = box;

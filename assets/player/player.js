@@ -12,9 +12,10 @@ import { neighbour, pathTo } from "./logic/path.js";
 import { Playback } from "./logic/playback.js";
 import { Run } from "./logic/run.js";
 import { View } from "./view.js";
+import { WhatIf } from "./what_if.js";
 
 class Player {
-  constructor({ element, props, watch, select, send, served, learn }) {
+  constructor({ element, props, watch, select, send, submit, asked, served, learn }) {
     const { root, part } = partsIn(element);
     Object.assign(this, { select, send, served });
     this.run = new Run();
@@ -29,6 +30,7 @@ class Player {
       view: (name) => this.learn.notice(`view:${name}`),
       idle: () => this.prepareNext(),
     });
+    this.whatIf = new WhatIf(part, asked, { run: submit, go: (round) => this.jump(round) });
     this.playback = this.makePlayback();
     this.learn = new Learn(this, part.learn, part.opener, served(learn));
     document.body.classList.toggle("embedded", this.wanted.isEmbedded);
@@ -59,6 +61,7 @@ class Player {
     if (news === "replaced") this.restart();
     const { run, view } = this;
     view.showHead(run.head);
+    this.whatIf.offer(run.key, run.head);
     if (this.isFollowing && run.isReady) this.round = run.loaded - 1;
     if (!this.isShown || this.isFollowing) this.show();
     else {
@@ -84,6 +87,7 @@ class Player {
     this.isFollowing = false;
     if (run.round(this.round).byId.has(wanted.node)) this.node = wanted.node;
     this.wanted = { ...wanted, round: null };
+    if (wanted.whatIf !== null) this.whatIf.restore(wanted.whatIf);
     this.show();
   }
 
@@ -93,6 +97,7 @@ class Player {
     if (!this.run.isReady) return;
     this.isShown = true;
     this.view.showRound(this.run, this.round, this.path);
+    this.whatIf.show(this.round);
   }
 
   /** Parse the next round while nothing happens: the next step need not wait for it. */
@@ -167,7 +172,12 @@ class Player {
     this.isFollowing = state === "running" && i >= run.count - 1;
     const isLoaded = round < run.loaded;
     // What the reader does last counts, not what the address asked for.
-    this.wanted = { run: link.run, prompt: link.prompt, round: isLoaded ? null : round + 1 };
+    this.wanted = {
+      run: link.run,
+      prompt: link.prompt,
+      round: isLoaded ? null : round + 1,
+      whatIf: null,
+    };
     if (!isLoaded || round === this.round) return;
     this.round = round;
     this.node = null;

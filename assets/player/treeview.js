@@ -16,11 +16,12 @@ const marginOf = (isUpright, scale) =>
 export class TreeView {
   /**
    * `part`: the elements cursor, tree, preview, more and missing; `pin(node)`: what a click on a
-   * node does.
+   * node does; `elsewhere`: where those nodes are named that have no label in the tree.
    */
-  constructor(part, pin) {
+  constructor(part, pin, elsewhere = "; all are in the table below") {
     this.part = part;
     this.pin = pin;
+    this.elsewhere = elsewhere;
     this.score = "aligned"; // whose ranks the sizes of the marks tell
     this.phase = "commit"; // of the round, after which the tree is shown
   }
@@ -60,9 +61,7 @@ export class TreeView {
     const rows = this.round.rows.filter((row) => this.positions.has(row.node));
     const area = { width, height, scale, isUpright };
     const unlabelled = placeLabels(figure, rows, this.positions, area);
-    more.textContent = unlabelled
-      ? `+${unlabelled} more as marks only; all are in the table below`
-      : "";
+    more.textContent = unlabelled ? `+${unlabelled} more as marks only${this.elsewhere}` : "";
     Object.assign(figure.layout, { annotations: [], showlegend: false, margin });
   }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from presto.records import ROOT, Round, Verdict
+from presto.records import ROOT, Round, Tree, Verdict
 
 
 def depths(parents: Sequence[int]) -> list[int]:
@@ -49,6 +49,14 @@ def paths_to(parents: Sequence[int]) -> np.ndarray:
 def child_by_token(parents: Sequence[int], tokens: Sequence[int]) -> Mapping[tuple[int, int], int]:
     """``(parent, token) -> node`` for all nodes but the root; siblings never share a token."""
     return {(parents[i], tokens[i]): i for i in range(1, len(parents))}
+
+
+def spelled(tree: Tree) -> list[tuple[int, ...]]:
+    """Every node's tokens from depth 1 down to it; the root's are none."""
+    result: list[tuple[int, ...]] = [()]
+    for token, parent in zip(tree.tokens[1:], tree.parents[1:], strict=True):
+        result.append((*result[parent], token))
+    return result
 
 
 def ranks(scores: Sequence[float]) -> list[int]:

@@ -1,44 +1,23 @@
 """Every round's counterfactual: what other settings would have committed at the very states a
 recorded run was in.
 
-Exact and without a model (see ``presto.runs.replay``): trees are rebuilt from the recorded
+Exact and without a model (see ``presto.runs.states``): trees are rebuilt from the recorded
 marginals, with an n-gram model that has seen what the run's own had seen, and followed along the
 text that the run went on to emit.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
-from presto.records import DecodeConfig, Marginals, Round, Trace, Tree, changed
-from presto.records.measures import len_committed, output_ids
-from presto.runs.replay import counterfactual
+from presto.records import DecodeConfig, Trace, Tree, changed
+from presto.runs.states import FREE, States, check_free
 from presto.runs.variants import alternatives
 from presto.searches import SEARCHES
 
 Changes = Mapping[str, Any]  # fields of ``DecodeConfig`` that an alternative sets otherwise
 OWN = "this run"  # the run's own settings where no alternative has them
-# What may differ. The other settings shape the text, the marginals (bidirectional: they depend on
-# the draft's length) or the n-gram counts.
-_FREE = frozenset(
-    (
-        "scorer",
-        "normalised",
-        "search",
-        "lam",
-        "order",
-        "budget",
-        "top_k",
-        "beam_width",
-        "lookup",
-        "correct_first",
-        "sampled_draft",
-        "scorer_settings",
-        "search_settings",
-    )
-)
 
 
 class Alternative(NamedTuple):
@@ -71,10 +50,10 @@ def lineup(
     single = SEARCHES.find(config.search).single_path
     base = replace(config, search=DecodeConfig().search) if single else config
     for name, changes in compared.items():
-        if fixed := sorted(changes.keys() - _FREE):
+        if fixed := sorted(changes.keys() - FREE):
             raise ValueError(
                 f"the alternative {name!r} changes {fixed[0]}; a replay can change only "
-                f"{', '.join(sorted(_FREE))}"
+                f"{', '.join(sorted(FREE))}"
             )
     settings = {name: changed(base, changes) for name, changes in compared.items()}
     return settings if config in settings.values() else {OWN: config, **settings}
@@ -96,7 +75,7 @@ def counterfactuals(
     ``committed`` of the last rounds is a lower bound, since the text ends there. ``ValueError`` if
     the vocabulary is unknown or too small for the run.
     """
-    return _replays(trace, lineup(trace.config, compared), _ngram(trace.config, table, vocab))
+    return _replays(States(trace, table, vocab), lineup(trace.config, compared))
 
 
 def replayed(
@@ -106,13 +85,9 @@ def replayed(
 
     Arguments and errors as in ``counterfactuals``.
     """
-    names = [field.name for field in fields(config)]
-    other = {name for name in names if getattr(config, name) != getattr(trace.config, name)}
-    if fixed := sorted(other - _FREE):
-        raise ValueError(
-            f"a replay cannot change {fixed[0]}, only {', '.join(sorted(_FREE))}: decode it instead"
-        )
-    for found in _replays(trace, {OWN: config}, _ngram(config, table, vocab)):
+    check_free(config, trace.config)
+    states = States(trace, table, vocab)
+    for found in _replays(states, {OWN: config}):
         yield found[0] if found else None
 
 
@@ -154,60 +129,14 @@ def disagreements(
     return result
 
 
-def _ngram(config: DecodeConfig, table: NgramTable | None, vocab: int | None) -> NgramModel:
-    size = table.vocab if table is not None else vocab
-    if size is None:
-        raise ValueError("without an n-gram table the size of the vocabulary must be given")
-    static = table if config.static_ngram else None
-    return NgramModel(size, static, online=config.online_ngram, order=config.order)
-
-
 def _replays(
-    trace: Trace, settings: Mapping[str, DecodeConfig], ngram: NgramModel
+    states: States, settings: Mapping[str, DecodeConfig]
 ) -> Iterator[tuple[Alternative, ...]]:
-    text, end, seen = _known_text(trace), len(trace.prompt_ids) + len_committed(trace), 0
-    names, widest = list(settings), trace.config.top_k
-    own = next((name for name in names if settings[name] == trace.config), None)
-    settings = {n: replace(c, top_k=min(c.top_k, widest)) for n, c in settings.items()}
-    for round_ in trace.rounds:
-        root = round_.start if round_.exact is not None else round_.start - 1
-        ngram.extend(text[seen : root + 1])
-        seen = root + 1
-        if not _replayable(trace, round_):
-            yield ()
-            continue
-        marginals = Marginals() if _exact_only(round_) else round_.marginals
+    names = list(settings)
+    own = next((name for name in names if settings[name] == states.trace.config), None)
+    for index in range(len(states)):
         found = []
         for name in names:
-            tree, accepted = counterfactual(marginals, text, root, ngram, settings[name])
-            committed = min(root + len(accepted) + 2, end) - round_.start
-            found.append(Alternative(name, tree, accepted, committed, name == own))
+            if one := states.replay(index, settings[name]):
+                found.append(Alternative(name, *one, own=name == own))
         yield tuple(found)
-
-
-def _replayable(trace: Trace, round_: Round) -> bool:
-    """Not an autoregressive step, nor a tree whose marginals were left out; a last round may have
-    none of either.
-    """
-    drafted = len(round_.tree.tokens) > 1
-    return bool(round_.marginals.token_ids) or (trace.method != "ar" and not drafted)
-
-
-def _exact_only(round_: Round) -> bool:
-    """Whether the run ended with the drafting pass's exact token: no tree was built, whatever the
-    settings.
-    """
-    return round_.exact is not None and len(round_.committed) < 2
-
-
-def _known_text(trace: Trace) -> list[int]:
-    """Prompt and output, and what the last round tells of the text beyond: tokens accepted after
-    the run's end.
-    """
-    text = [*trace.prompt_ids, *output_ids(trace)]
-    if not trace.rounds or _exact_only(trace.rounds[-1]):
-        return text
-    last = trace.rounds[-1]
-    exact = [] if last.exact is None else [last.exact]
-    drawn = [*exact, *(last.tree.tokens[node] for node in last.accepted), last.choice.token]
-    return [*text, *drawn[len(last.committed) :]]

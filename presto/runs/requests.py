@@ -1,6 +1,7 @@
 """Checks of what a person asks for, before any model is touched; every refusal is one sentence."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -67,6 +68,16 @@ def make_config(**values: Any) -> DecodeConfig:
         raise ValueError(explain(error)) from None
     check_installed(config)
     return config
+
+
+def change_config(config: DecodeConfig, changes: Mapping[str, Any]) -> DecodeConfig:
+    """``config`` with other values, as ``records.changed`` has it; ``ValueError`` names the first
+    that is out of range.
+    """
+    try:
+        return make_config(**asdict(changed(config, changes)))
+    except ValidationError as error:
+        raise ValueError(explain(error)) from None
 
 
 def without_auto(settings: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:

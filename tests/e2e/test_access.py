@@ -5,21 +5,12 @@ every page.
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
+
+from tests.support.browser import serious
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
-
-
-def serious(page: Page, part: str) -> list[str]:
-    """Serious and critical findings in ``part`` of the page."""
-    found = Axe().run(page, context={"include": [[part]]}).response["violations"]
-    return [
-        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
-        for one in found
-        if one["impact"] in ("serious", "critical")
-    ]
 
 
 @pytest.mark.parametrize(

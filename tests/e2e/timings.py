@@ -7,27 +7,17 @@ other charts are too; the first tree from DOMContentLoaded until it is painted (
 until Plotly has drawn it.
 """
 
-import os
-import statistics
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-
-from playwright.sync_api import Page, sync_playwright
 
 from presto.records import save
 from tests.support import synthetic
-from tests.support.browser import FLAGS, rest
+from tests.support.browser import rest
+from tests.support.measuring import opened, report
 from tests.support.server import SERVE, served
 
 SIZES = (32, 256, 512)
 VISITS, ROUNDS = 8, 24
-PAINTED = """window.painted = () => new Promise((done) => requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel(); // its message comes right after the frame
-    port1.onmessage = done;
-    port2.postMessage(0);
-}));"""
 STEP = """async () => {
     const part = (name) => document.querySelector(`[data-part="${name}"]`);
     const drawn = () => part("tree").getAttribute("aria-label");
@@ -54,20 +44,6 @@ FIRST = """async () => {
 }"""
 
 
-@contextmanager
-def opened(url: str) -> Iterator[Page]:
-    """A fresh visitor's page, as large as a laptop's."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=os.environ["PRESTO_CHROMIUM"], args=FLAGS
-        )
-        page = browser.new_page(viewport={"width": 1366, "height": 768})
-        page.add_init_script(PAINTED)
-        page.goto(url, wait_until="commit")
-        yield page
-        browser.close()
-
-
 def first_tree(url: str) -> tuple[float, ...]:
     """Milliseconds from DOM ready to the first tree, still and alive, of a visitor with an empty
     cache.
@@ -86,16 +62,6 @@ def steps(url: str) -> list[tuple[float, ...]]:
         page.evaluate(FIRST)
         rest(page)
         return [tuple(page.evaluate(STEP)) for _ in range(ROUNDS - 1)][2:]
-
-
-def report(names: tuple[str, ...], rows: list[tuple[float, ...]]) -> None:
-    """Print median, 95th percentile and most of each timing."""
-    for name, values in zip(names, zip(*rows, strict=True), strict=True):
-        high = statistics.quantiles(values, n=20, method="inclusive")[-1]
-        middle = statistics.median(values)
-        print(
-            f"{name:28} median {middle:6.0f} ms   p95 {high:6.0f} ms   most {max(values):6.0f} ms"
-        )
 
 
 def main() -> None:

@@ -12,11 +12,12 @@ test("a link brings back the run or prompt, the round and the node", () => {
     const name = draw.oneOf(["run", "prompt"]);
     const text = draw.text(12, HOSTILE);
     const [round, node] = [draw.below(999), draw.oneOf([null, 0, 7, 512])];
-    const link = linkTo(PAGE, { [name]: text, budget: "64" }, round, node);
+    const whatIf = draw.oneOf([null, "", "lam:0.4,budget:64"]);
+    const link = linkTo(PAGE, { [name]: text, budget: "64" }, round, node, whatIf);
     assert.ok(link.startsWith(`${PAGE}?`));
     const other = name === "run" ? "prompt" : "run";
-    const view = { [name]: text, [other]: null, round: round + 1, node, isEmbedded: false };
-    assert.deepEqual(parse(link), view);
+    const view = { [name]: text, [other]: null, round: round + 1, node, whatIf };
+    assert.deepEqual(parse(link), { ...view, isEmbedded: false });
   });
 });
 

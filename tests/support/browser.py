@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from axe_playwright_python.sync_playwright import Axe
 from gradio_client.utils import Status
 from playwright.sync_api import Page
 
@@ -76,3 +77,13 @@ def run(page: Page, prompt: str) -> None:
     """Ask for a live run of ``prompt`` as a visitor does."""
     page.get_by_label("Prompt", exact=True).fill(prompt)
     page.get_by_role("button", name="Run", exact=True).click()
+
+
+def serious(page: Page, part: str) -> list[str]:
+    """Serious and critical findings in ``part`` of the page."""
+    found = Axe().run(page, context={"include": [[part]]}).response["violations"]
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]

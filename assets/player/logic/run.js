@@ -6,8 +6,8 @@
 import { positionsOf, withPoints } from "./figures.js";
 import { RunGuard } from "./guard.js";
 
-function parseRound(json, columns) {
-  const round = JSON.parse(json);
+/** `round` as it was parsed, with its rows by name and by node, and where the nodes stand. */
+export function withRows(round, columns) {
   round.rows = round.rows.map((values) =>
     Object.fromEntries(values.map((value, i) => [columns[i], value])),
   );
@@ -33,6 +33,7 @@ export class Run {
   head = null;
   speedup = null; // a figure, another one whenever it has changed
   record = ""; // its JSON, or the address of its file
+  key = null; // what the server knows the run by
 
   /**
    * Take the newest `value`. Returns "ignored" for a late or empty message, "replaced" when another
@@ -46,6 +47,7 @@ export class Run {
     if (message === "other") this.#clear();
     if (value.rounds.length < this.loaded) return "ignored"; // runs only grow, so this one is late
     this.head = head;
+    this.key = value.key;
     this.#rounds = [...value.rounds];
     this.#replays = value.replays;
     this.#takeSpeedup(value);
@@ -86,7 +88,8 @@ export class Run {
 
   /** The parsed round `i`, with its replay once that is known. */
   round(i) {
-    if (!this.#parsed.has(i)) this.#parsed.set(i, parseRound(this.#rounds[i], this.head.columns));
+    if (!this.#parsed.has(i))
+      this.#parsed.set(i, withRows(JSON.parse(this.#rounds[i]), this.head.columns));
     const round = this.#parsed.get(i);
     if (!round.isReplayed && this.#replays[i]) addReplay(round, this.#replays[i]);
     return round;
