@@ -3,8 +3,9 @@
 import { make } from "./dom.js";
 import { fitted } from "./logic/what_if.js";
 
-function makeSelect({ options }) {
+function makeSelect({ title, options }) {
   const select = make("select");
+  select.setAttribute("aria-label", title); // without the options' names
   select.append(...options.map((name) => make("option", name)));
   return select;
 }

@@ -59,6 +59,11 @@ def part(page: Page, name: str) -> Locator:
     return page.locator(f'#player [data-part="{name}"]')
 
 
+def choice(page: Page, name: str) -> Locator:
+    """A control of the panel with several names to choose from."""
+    return part(page, "knobs").get_by_role("combobox", name=name)
+
+
 def said(index: int = 0, **changes: Any) -> str:
     """What the panel says of a round."""
     states = States(TRACE, table_of(TRACE.system))
@@ -115,7 +120,7 @@ def test_it_follows_the_round_on_screen(visit: Visit, here: str) -> None:
 def test_the_link_brings_the_settings_back(visit: Visit, here: str) -> None:
     page = visit(url=here, permissions=["clipboard-read", "clipboard-write"])
     part(page, "whatIf").locator("summary").click()
-    page.get_by_label("Search", exact=True).select_option("beam")
+    choice(page, "Search").select_option("beam")
     page.get_by_label("Beam width, typed").fill("2")
     page.keyboard.press("Enter")
     expect(part(page, "outcome")).to_have_text(said(search="beam", beam_width=2))
@@ -145,7 +150,7 @@ def test_a_sweep_can_be_taken_away(visit: Visit, here: str, tmp_path: Path) -> N
     assert rows[0] == expected[0]
     assert [[float(cell) for cell in row] for row in rows[1:]] == expected[1:]
     expect(part(page, "sweepMap").locator(".point")).to_have_count(1)  # the run's own
-    page.get_by_label("Scorer", exact=True).select_option("blind")
+    choice(page, "Scorer").select_option("blind")
     expect(part(page, "sweepBox")).to_be_hidden()  # it was of other settings
     settled(page)
 

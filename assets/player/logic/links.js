@@ -4,7 +4,8 @@ const WHOLE = /^\d{1,6}$/;
 
 /**
  * What the query `search` of an address asks for: the run or prompt, the round (from 1) and node of
- * a shared view and what its panel "What if" says, null where it names none; and whether the player is embedded in another page.
+ * a shared view and what its panel "What if" says, null where it names none; and whether the player
+ * is embedded in another page.
  */
 export function parseQuery(search) {
   const query = new URLSearchParams(search);
