@@ -17,7 +17,7 @@ from presto.runs.variants import TITLES
 from ui.challenges import answers
 from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
 from viz.alternatives import Replay, missing_nodes, only_own, replay
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
+from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
 from viz.formula import SUM, decimal, level_lines
 from viz.nodes import Node
 from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
@@ -26,7 +26,7 @@ from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_
 from viz.text import labels, path_text
 from viz.theme import dark_of_light
 from viz.tree import FAN, _get_tree_info, _get_tree_plot, probability_text
-from viz.view import RoundView, round_sentence
+from viz.view import RoundView, RunView, round_sentence
 
 SCORES = ("log_q", "log_rho", "blind", "aligned")
 COLUMNS = (*(name for name in Node._fields if name != "label"), "labels", "formula")
@@ -46,6 +46,7 @@ SHARED: dict[str, Any] = {
     "charts": [
         *(chart.about for chart in ROUND_CHARTS),
         *(chart.about for chart in REPLAY_CHARTS),
+        *(chart.about for chart in RUN_CHARTS),
     ],
 }
 
@@ -65,9 +66,13 @@ def _row(node: Node, piece: Piece, formula: str) -> list[Any]:
 
 
 def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
-    """Each chart's figure and remark by its name."""
+    """Each chart's figure, remark and table (if it has one) by its name."""
     drawn = {chart.name: chart.drawn(source) for chart in charts}
-    return {name: {"figure": sent(plot), "remark": said} for name, (plot, said) in drawn.items()}
+    return {
+        name: {"figure": sent(one.plot), "remark": one.remark}
+        | ({"rows": one.rows} if one.rows else {})
+        for name, one in drawn.items()
+    }
 
 
 def round_json(view: RoundView) -> str:
@@ -206,6 +211,7 @@ class ExplorePayload:
             "stages": stage_shares(run.totals),
             "place": place(run.head),
             "settings": settings(run.head),
+            "charts_of_run": _drawn(RUN_CHARTS, RunView(run.head, run.totals)),
             "lambda": run.head.config.lam,
             "speed": speed_in_words(method, run.totals, linear) if linear else "",
             "ending": "",
@@ -225,12 +231,17 @@ class ExplorePayload:
         }
 
 
+def first_shown(recording: Recording) -> Trace:
+    """The run that is shown of a recording, beside which the others are compared."""
+    return min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
+
+
 def value_of(
     recording: Recording, badge: Badge, link: dict[str, str] | None = None, file: str = ""
 ) -> Value:
     """The value of a recording, the lane of PRESTO first, or of PRESTO+ where that is alone."""
     payload = ExplorePayload(badge, recording.title, recording.note, link or {}, file)
-    first = min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
+    first = first_shown(recording)
     others = [trace for trace in recording.traces if trace is not first]
     others.sort(key=lambda trace: ORDER.index(trace.method))
     for lane, trace in enumerate([first, *others]):
