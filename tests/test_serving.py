@@ -76,7 +76,7 @@ def test_the_controls_have_the_ranges_of_the_settings() -> None:
 
     controls = dict(zip(FIELDS, in_a_loop(made), strict=True))
     bounded = {n: s for n, s in config_settings().items() if s.high is not None}
-    assert len(bounded) == 11
+    assert len(bounded) == 12
     for name, setting in bounded.items():
         assert controls[name].maximum == setting.high
         assert controls[name].minimum == setting.low or setting.open_low
