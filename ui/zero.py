@@ -117,8 +117,8 @@ def in_worker(
 def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
     """The lanes' events, decoded on a borrowed GPU; ``ServingError`` says why it cannot be."""
     try:
-        with closing(in_worker(system, prompt, lanes)) as told:
-            for news in told:
+        with closing(in_worker(system, prompt, lanes)) as updates:
+            for news in updates:
                 if isinstance(news, Refusal):
                     raise ServingError(news.message)
                 yield news
