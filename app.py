@@ -16,15 +16,26 @@ from starlette.middleware import Middleware
 
 from presto import plugins
 from presto.paths import ASSETS
+from presto.runs.requests import AUTO
 from ui import zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
-from ui.compare import COMPARE, check_lanes, lane_controls, recorded_lanes, run_lanes, try_setting
+from ui.compare import (
+    COMPARE,
+    SETTINGS,
+    check_lanes,
+    lane_controls,
+    recorded_lanes,
+    run_lanes,
+    try_setting,
+)
 from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
 from ui.controls import (
+    CHOSEN,
     FIELDS,
     OWN,
+    choose_auto,
     choose_pair,
     choose_records,
     pair_control,
@@ -61,11 +72,13 @@ def runs_folder() -> Path:
     return Path(os.environ.get("PRESTO_RUNS", ASSETS / "runs"))
 
 
-def open_recorded(title: str, ticket: RunTicket) -> tuple[Value, str]:
-    """The player's value and the prompt of a recorded run; a live run ends."""
+def open_recorded(title: str, ticket: RunTicket) -> tuple[Any, ...]:
+    """The player's value, the prompt and the controls of the budget for a recorded run; a live run
+    ends.
+    """
     ticket.leave()
     run = recorded(recordings_in(runs_folder())[title])
-    return run.value, run.prompt
+    return run.value, run.prompt, *run.chosen.values()
 
 
 def open_lanes(title: str, ticket: RunTicket) -> tuple[Value, str]:
@@ -85,7 +98,7 @@ def restore(request: gr.Request) -> list[Any]:
     """
     asked = from_query(dict(request.query_params))
     if asked.prompt:
-        link = to_query(asked.prompt, asked.system, asked.config)
+        link = to_query(asked.prompt, asked.system, asked.config, asked.auto)
         value = ExplorePayload("live", "Shared prompt", link=link).value(
             "done", asked.problem or SHARED
         )
@@ -94,17 +107,19 @@ def restore(request: gr.Request) -> list[Any]:
             asked.prompt,
             value,
             asked.system,
-            *values_of(asked.config),
+            *values_of(asked.config, asked.auto),
         ]
-    titles, unchanged = list(recordings_in(runs_folder())), [gr.skip()] * (1 + len(FIELDS))
+    titles, unchanged = list(recordings_in(runs_folder())), dict.fromkeys(FIELDS, gr.skip())
     if asked.run in titles:
-        value, text = open_recorded(asked.run, RunTicket())
-        return [asked.run, text, value, *unchanged]
+        value, text, *chosen = open_recorded(asked.run, RunTicket())
+        settings = unchanged | dict(zip((AUTO, *CHOSEN), chosen, strict=True))
+        return [asked.run, text, value, gr.skip(), *settings.values()]
     return [
         gr.skip(),
         gr.skip(),
         open_recorded(titles[0], RunTicket())[0] if titles else gr.skip(),
-        *unchanged,
+        gr.skip(),
+        *unchanged.values(),
     ]
 
 
@@ -152,7 +167,9 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     titles = list(recordings_in(runs_folder()))
     nothing = ExplorePayload("recorded", "").value("done", NO_RUNS)
     value, text = (
-        open_recorded(titles[0], RunTicket()) if titles else (nothing, next(iter(PRESETS.values())))
+        open_recorded(titles[0], RunTicket())[:2]
+        if titles
+        else (nothing, next(iter(PRESETS.values())))
     )
     with gr.Row(equal_height=True, elem_id="ask"):
         picker = gr.Dropdown(
@@ -166,8 +183,11 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
         settings = [pair_control(), *settings_controls()]
     player = component("player", opening(value) if titles else value)
     ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
-    picker.input(open_recorded, [picker, ticket], [player, prompt], **AT_ONCE)
-    player.upload(open_file, ticket, [picker, prompt, player], show_progress_on=prompt, **ONE_FILE)
+    pair, named = settings[0], dict(zip(FIELDS, settings[1:], strict=True))
+    auto, chosen = named[AUTO], [named[name] for name in CHOSEN]
+    picker.input(open_recorded, [picker, ticket], [player, prompt, auto, *chosen], **AT_ONCE)
+    opened = [picker, prompt, player, auto, *chosen]
+    player.upload(open_file, ticket, opened, show_progress_on=prompt, **ONE_FILE)
     preset.input(PRESETS.get, preset, prompt, **AT_ONCE)
     request = [prompt, *settings]
     asked = [run.click, prompt.submit]
@@ -179,8 +199,8 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     )
     over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
-    pair, named = settings[0], dict(zip(FIELDS, settings[1:], strict=True))
-    pair.input(choose_pair, pair, [pair, named["budget"]], **AT_ONCE)
+    pair.input(choose_pair, pair, [pair, named["budget"], auto], **AT_ONCE)
+    auto.change(choose_auto, [auto, pair], chosen, **AT_ONCE)
     records = [named["scorer"], named["search"]]
     gr.on([r.input for r in records], choose_records, records, [*records, named[OWN]], **AT_ONCE)
     page.load(restore, None, [picker, prompt, player, *settings], **AT_ONCE)
@@ -205,6 +225,7 @@ def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
     with gr.Row():
         lanes = lane_controls()
+    gr.HTML(f"<p>{SETTINGS}</p>", js_on_load=None, elem_id="settings-of-lanes")
     side = component("compare", value)
     ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
     picker.input(open_lanes, [picker, ticket], [side, prompt], **AT_ONCE)

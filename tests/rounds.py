@@ -51,7 +51,7 @@ def double(lanes: dict[str, Trace]) -> Any:
     """Stands where the app imports ``presto.runs.runner``."""
 
     def stream(
-        system: str, prompt: str, method: str, config: DecodeConfig
+        system: str, prompt: str, method: str, config: DecodeConfig, auto: bool = False
     ) -> Generator[RunEvent, None, None]:
         yield from events_of(lanes[method])
 

@@ -64,6 +64,32 @@ def test_what_a_trace_says_of_its_settings_can_be_sent_back(
         assert asked[-1] == Lane(method, config)  # type: ignore[arg-type]
 
 
+def test_a_budget_is_chosen_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Lane] = []
+
+    def decoded(system: str, prompt: str, lanes: list[Lane]) -> Iterator[LaneEvent]:
+        asked.extend(lanes)
+        yield from ()
+
+    monkeypatch.setattr(api, "decode_lanes", decoded)
+    monkeypatch.setattr(api, "check_request", lambda *_: None)
+    auto = {"budget": "auto", "temperature": 0.5}
+    lanes = [{"method": method, "settings": auto} for method in ("presto", "linear", "ar")]
+    list(api.compare("hello", lanes, "qwen3-8b-dflash"))
+    assert [lane.auto for lane in asked] == [True, True, False]
+    assert {(lane.config.budget, lane.config.temperature) for lane in asked} == {(128, 0.5)}
+    with pytest.raises(gr.Error, match="chooses draft_length too"):
+        list(api.decode("hello", settings={"budget": "auto", "draft_length": 3}))
+
+
+def test_the_trace_of_a_chosen_budget_says_why_and_its_settings_can_be_sent_back() -> None:
+    *_, trace = api.decode("hello", settings={"budget": "auto"})
+    assert trace["tuning"]["costs"]["rows"] == [1, 17, 33, 65]
+    *_, again = api.decode("hello", settings=trace["config"])
+    assert again["tuning"] is None
+    assert again["config"] == trace["config"]
+
+
 def test_a_client_that_leaves_ends_its_run(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
 

@@ -12,12 +12,14 @@ import gradio as gr
 import pytest
 
 import app
-from presto.records import DecodeConfig, recording_from_json, save, to_json
+from presto.records import DecodeConfig, Recording, recording_from_json, save, to_json
+from presto.runs.requests import AUTO
 from tests.support import serve, synthetic
 from tests.support.event_loop import in_a_loop
 from ui import live
-from ui.controls import FIELDS, choose_pair, settings_controls, values_of
+from ui.controls import CHOSEN, FIELDS, choose_auto, choose_pair, settings_controls, values_of
 from ui.error_messages import FAILED
+from ui.lanes import MEASURING
 from ui.recordings import recordings_in
 from ui.run_ticket import RunTicket
 
@@ -146,9 +148,20 @@ def test_an_unknown_pair_is_refused_before_the_queue() -> None:
 
 
 def test_another_pair_brings_its_facts_and_usual_budget() -> None:
-    pair, budget = choose_pair("qwen3-8b-dflash")
+    pair, budget, auto = choose_pair("qwen3-8b-dflash")
     assert "thinking off" in pair.info
     assert budget.value == 128
+    assert "no acceptance curve to choose by: 128 nodes and 12 positions" in auto.info
+    *_, auto = choose_pair("smollm2-dflash")
+    assert "chosen for this device" in auto.info
+
+
+def test_budget_and_draft_length_are_shown_where_they_are_set() -> None:
+    chosen = choose_auto(True, "qwen3-8b-dflash")
+    assert [(slider.value, slider.visible) for slider in chosen] == [(128, False), (12, False)]
+    own = choose_auto(False, "qwen3-8b-dflash")
+    assert [slider["visible"] for slider in map(vars, own)] == [True, True]
+    assert not any("value" in slider.constructor_args for slider in own)
 
 
 def test_good_requests_pass() -> None:
@@ -251,7 +264,8 @@ def test_without_recordings_nothing_follows(
 def test_a_link_restores_prompt_and_settings_without_running() -> None:
     _, prompt, value, system, *settings = app.restore(Request(prompt="hi", budget="64", round="2"))  # type: ignore[arg-type]
     assert (prompt, system) == ("hi", "smollm2-gated")
-    assert dict(zip(FIELDS, settings, strict=True))["budget"] == 64
+    named = dict(zip(FIELDS, settings, strict=True))
+    assert (named["budget"], named[AUTO]) == (64, False)
     assert head(value)["message"] == app.SHARED
     assert value["rounds"] == []
 
@@ -263,7 +277,35 @@ def test_a_finished_run_carries_its_file() -> None:
         "presto",
         "linear",
     }
-    assert head(last)["link"] == {"prompt": "hello", "system": "smollm2-gated"}
+    assert head(last)["link"] == {"prompt": "hello", "system": "smollm2-gated", "budget": "32"}
+
+
+def test_an_auto_run_says_that_the_device_is_measured_and_has_a_link_and_a_curve() -> None:
+    ticket = RunTicket()
+    settings = values_of(DecodeConfig(), auto=True)
+    values = list(live.run_live(ticket, ticket.begin(), "hello", "smollm2-gated", *settings))
+    assert MEASURING in [head(value)["message"] for value in values]
+    last = head(values[-1])
+    assert last["link"] == {"prompt": "hello", "system": "smollm2-gated", "budget": "auto"}
+    assert last["charts_of_run"]["budget"]["figure"]["data"]
+    (presto, linear) = recording_from_json(values[-1]["record"]).traces
+    assert presto.tuning == linear.tuning == synthetic.TUNING
+
+
+def test_a_run_that_is_opened_brings_its_budget_or_that_it_was_chosen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    trace = synthetic.trace(rounds=1)
+    given = replace(trace, config=replace(trace.config, budget=7, draft_length=3))
+    for name, one in (("Given", given), ("Auto", replace(trace, tuning=synthetic.TUNING))):
+        save(Recording(name, "", (one,)), tmp_path / f"{name}.json.gz")
+    monkeypatch.setenv("PRESTO_RUNS", str(tmp_path))
+    assert app.open_recorded("Given", RunTicket())[2:] == (False, 7, 3)
+    assert app.open_recorded("Auto", RunTicket())[2:] == (True, gr.skip(), gr.skip())
+    *_, settings = (app.restore(Request(run="Given"))[4:],)  # type: ignore[arg-type]
+    named = dict(zip(FIELDS, settings, strict=True))
+    assert [named.pop(name) for name in (AUTO, *CHOSEN)] == [False, 7, 3]
+    assert list(named.values()) == [gr.skip()] * len(named)
 
 
 def test_settings_start_at_the_defaults_of_the_config() -> None:
@@ -271,4 +313,4 @@ def test_settings_start_at_the_defaults_of_the_config() -> None:
         with gr.Blocks():
             return [control.value for control in settings_controls()]  # type: ignore[attr-defined]
 
-    assert in_a_loop(values) == DEFAULTS
+    assert in_a_loop(values) == values_of(DecodeConfig(), auto=True)

@@ -19,40 +19,25 @@ from presto.paths import ASSETS
 from presto.records import DecodeConfig, trace_from_json
 from presto.records.files import to_json
 from presto.records.tuning import Acceptance, Costs, Tuning
-from presto.runs import budget, costs, tuning
+from presto.runs import budget, costs, runner, tuning
 from presto.runs.budget import (
     CurveFile,
     Shape,
     choose,
     curve_name,
+    largest,
     parse_curves,
     round_milliseconds,
     speeds,
 )
-from presto.runs.costs import ROWS, costs_of, measure
+from presto.runs.costs import ROWS, are_known, costs_of, measure
+from presto.runs.events import DeviceMeasured, RunStarted
 from presto.runs.references import write_reference
-from presto.runs.runner import finished
+from presto.runs.runner import finished, stream
 from presto.runs.tuning import tuned
 from presto.runs.variants import variants
 from tests.support.doubles import Letters, Scripted, tiny_gated
-
-SIZES = st.lists(st.integers(1, 129), min_size=1, max_size=6, unique=True).map(sorted)
-LENGTHS = st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True).map(sorted)
-MILLISECONDS = st.floats(0.001, 1e4)
-
-
-@st.composite
-def tunings(draw: st.DrawFn) -> Tuning:
-    rows, lengths = draw(SIZES), draw(LENGTHS)
-    axis, budgets = draw(LENGTHS), draw(SIZES)
-    verify = draw(st.lists(MILLISECONDS, min_size=len(rows), max_size=len(rows)))
-    drafts = draw(st.lists(MILLISECONDS, min_size=len(lengths), max_size=len(lengths)))
-    row = st.lists(st.floats(0, 16), min_size=len(budgets), max_size=len(budgets)).map(tuple)
-    tau = draw(st.lists(row, min_size=len(axis), max_size=len(axis)))
-    return Tuning(
-        Costs(tuple(rows), tuple(verify), tuple(lengths), tuple(drafts)),
-        Acceptance(tuple(axis), tuple(budgets), tuple(tau)),
-    )
+from tests.support.strategies import tunings
 
 
 def between(x: int, xs: tuple[int, ...], ys: tuple[float, ...]) -> float:
@@ -202,6 +187,35 @@ def test_a_prompt_that_does_not_fit_is_refused_before_anything_is_measured(
     monkeypatch.setattr(tuning, "costs_of", lambda pair: pytest.fail("measured"))
     with pytest.raises(ValueError, match="context holds 512"):
         finished(pair(), "AB", "presto", DecodeConfig(max_new_tokens=512), auto=True)
+
+
+def test_the_page_is_told_before_the_device_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, for a run that can begin, and not when nothing is to be chosen."""
+    monkeypatch.setattr(tuning, "curves_of", lambda system: CURVES)
+    monkeypatch.setattr(costs, "measure", lambda system: FLAT)
+    drafting = pair()
+    monkeypatch.setattr(runner, "load", lambda system, dtype: drafting)
+
+    def told(method: str, auto: bool = True, tokens: int = 4) -> list[type]:
+        config = DecodeConfig(max_new_tokens=tokens)
+        events = stream("smollm2-gated", "AB", method, config, auto=auto)
+        return [type(next(events)), type(next(events))]
+
+    assert told("presto", auto=False)[0] is RunStarted
+    assert told("ar")[0] is RunStarted
+    assert told("blind")[0] is RunStarted  # of which there is no curve
+    with pytest.raises(ValueError, match="context holds 512"):
+        told("presto", tokens=512)
+    assert not are_known(drafting)
+    assert told("presto") == [DeviceMeasured, RunStarted]
+    assert are_known(drafting)
+    assert told("linear")[0] is RunStarted
+
+
+def test_the_largest_that_may_be_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(budget, "curves_of", lambda system: CURVES)
+    assert largest("smollm2-gated", DecodeConfig()) == (4, 3)
+    assert largest("smollm2-gated", DecodeConfig(scorer="blind", budget=77)) == (77, 12)
 
 
 def test_an_old_trace_has_no_tuning_and_a_wrong_one_is_refused() -> None:

@@ -14,14 +14,14 @@ from presto.records.measures import acceptance_length
 from presto.runs.counterfactuals import Alternative
 from tests.support import synthetic
 from ui.challenges import ANSWERS, answers
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
+from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
 
 ASSETS = Path(__file__).parents[1] / "assets"
 TEXTS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))
     for path in (ASSETS / "learn").glob("*.json")
 }
-CHARTS = {chart.name for chart in (*ROUND_CHARTS, *REPLAY_CHARTS)}
+CHARTS = {chart.name for chart in (*ROUND_CHARTS, *REPLAY_CHARTS, *RUN_CHARTS)}
 LANES = {trace.method: trace for trace in synthetic.recording(rounds=6).traces}
 
 

@@ -14,7 +14,7 @@ from tests.support.checks import some
 from ui.explore_payload import FIRST, LATER, ExplorePayload, opening, value_of
 from ui.payload import dump
 from ui.recordings import recorded, recordings_in
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
+from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
 from viz.speedup import _get_speedup_info, _get_speedup_plot
 
 RUN = Path(__file__).parents[1] / "assets" / "runs"
@@ -95,14 +95,27 @@ def test_a_round_is_complete_and_plain_json() -> None:
 def test_every_registered_chart_is_sent_with_its_words() -> None:
     recording = load_recording(next(iter(sorted(RUN.glob("*.json.gz")))))
     value = value_of(recording, "recorded")
-    charts = [*ROUND_CHARTS, *REPLAY_CHARTS]
+    charts = [*ROUND_CHARTS, *REPLAY_CHARTS, *RUN_CHARTS]
     assert json.loads(value["head"])["charts"] == [chart.about for chart in charts]
     assert len({chart.name for chart in charts}) == len(charts)
     assert all(chart.title and chart.lead and chart.label for chart in charts)
     for round_, later in some(zip(value["rounds"], value["replays"], strict=True)):
-        drawn = json.loads(round_)["charts"] | json.loads(later)["charts"]
+        of_run = json.loads(value["head"])["charts_of_run"]
+        drawn = json.loads(round_)["charts"] | json.loads(later)["charts"] | of_run
         assert drawn.keys() == {chart.name for chart in charts}
         assert all(isinstance(chart["remark"], str) for chart in drawn.values())
+
+
+def test_the_runs_budget_is_explained_from_its_start_and_by_what_it_measures() -> None:
+    payload, remarks = ExplorePayload("live", "title"), []
+    for event in events_of(replace(synthetic.trace(rounds=2), tuning=synthetic.TUNING)):
+        payload.take(0, event)
+        chart = head(payload, state="running")["charts_of_run"]["budget"]
+        remarks.append(chart["remark"])
+    assert "measured" not in remarks[0]
+    assert all("measured in this run" in remark for remark in remarks[1:])
+    assert chart["rows"][0] == ["budget", "tokens/s, 4 drafted", "tokens/s, 12 drafted"]
+    assert "rows" not in head(told(synthetic.trace(rounds=1)))["charts_of_run"]["budget"]
 
 
 def test_what_a_replay_tells_is_known_at_the_end_or_said_to_be_missing() -> None:

@@ -23,14 +23,15 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def opened(data: object, ticket: RunTicket | None = None) -> tuple[Any, Any, Any]:
+def opened(data: object, ticket: RunTicket | None = None) -> tuple[Any, ...]:
     return files.open_file(ticket or RunTicket(), gr.EventData(None, data))
 
 
 def test_a_recording_is_opened_with_its_prompt_and_ends_the_live_run(warned: list[str]) -> None:
     ticket = RunTicket()
     ticket.begin()
-    picker, prompt, value = opened({"text": to_json(RUN).decode()}, ticket)
+    picker, prompt, value, *budget = opened({"text": to_json(RUN).decode()}, ticket)
+    assert budget == [False, 32, 12]
     head = json.loads(value["head"])
     assert (picker, prompt) == (None, "a prompt of mine")
     assert (head["badge"], head["title"], head["link"]) == ("opened", "Mine", {})
@@ -44,7 +45,7 @@ def test_what_a_file_says_is_no_markup_in_the_answer(warned: list[str]) -> None:
 
 
 def test_a_single_trace_is_opened_too(warned: list[str]) -> None:
-    _, _, value = opened({"text": to_json(RUN.traces[1]).decode()})
+    _, _, value, *_ = opened({"text": to_json(RUN.traces[1]).decode()})
     assert len(value["rounds"]) == len(RUN.traces[1].rounds)
     assert warned == []
 
@@ -67,7 +68,7 @@ def test_anything_else_is_refused_in_words_and_leaves_the_page_as_it_was(
     ticket = RunTicket()
     number = ticket.begin()
     answer = opened(data, ticket)
-    assert answer == (gr.skip(), gr.skip(), gr.skip())
+    assert answer == (gr.skip(),) * 6
     assert len(warned) == 1
     assert warned[0].startswith(sentence)
     assert ticket.wanted == number
@@ -93,7 +94,7 @@ def test_tokens_that_the_pair_does_not_have_are_shown_without_a_replay(warned: l
     data = json.loads(to_json(RUN.traces[0]))
     data["system"] = "smollm2-gated"
     data["pieces"]["1000000"] = "x"
-    _, _, value = opened({"text": json.dumps(data | {"prompt_ids": [10**6, 2, 3]})})
+    _, _, value, *_ = opened({"text": json.dumps(data | {"prompt_ids": [10**6, 2, 3]})})
     assert warned == []
     assert "tokens that its pair does not have" in json.loads(value["head"])["absent"]
     assert value["replays"] == []

@@ -1,5 +1,7 @@
 """Shared addresses bring back what they were made from, and say what they cannot."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +10,8 @@ from presto.models.catalogue import names
 from presto.records import DecodeConfig
 from presto.records.config import LEAST_TEMPERATURE
 from presto.scorers import SCORERS
-from ui.links import from_query, to_query
+from ui.controls import usual
+from ui.links import Asked, from_query, to_query
 
 configs = st.builds(
     DecodeConfig,
@@ -22,18 +25,43 @@ configs = st.builds(
 )
 
 
-@given(st.text(min_size=1, max_size=50), st.sampled_from(names()), configs)
+@given(st.text(min_size=1, max_size=50), st.sampled_from(names()), configs, st.booleans())
 def test_a_live_link_restores_prompt_pair_and_settings(
-    prompt: str, system: str, config: DecodeConfig
+    prompt: str, system: str, config: DecodeConfig, auto: bool
 ) -> None:
-    asked = from_query(to_query(prompt, system, config))
-    assert (asked.prompt, asked.system, asked.config, asked.problem) == (prompt, system, config, "")
+    asked = from_query(to_query(prompt, system, config, auto))
+    # What is chosen has the pair's usual numbers until then.
+    expected = replace(config, **usual(system)) if auto else config
+    assert asked == Asked("", prompt, system, expected, auto, "")
 
 
 def test_only_changed_settings_are_in_the_link() -> None:
     assert to_query("hi", "smollm2-gated", DecodeConfig(budget=64)) == {
         "prompt": "hi", "system": "smollm2-gated", "budget": "64",
     }  # fmt: skip
+
+
+def test_the_budget_is_in_every_link() -> None:
+    usual_one = {"prompt": "hi", "system": "smollm2-gated", "budget": "32"}
+    assert to_query("hi", "smollm2-gated", DecodeConfig()) == usual_one
+    chosen = to_query("hi", "smollm2-gated", DecodeConfig(budget=7, draft_length=3), auto=True)
+    assert chosen == usual_one | {"budget": "auto"}
+
+
+@pytest.mark.parametrize(
+    ("query", "auto"),
+    [
+        ({}, True),
+        ({"budget": "auto"}, True),
+        ({"temperature": "0.5"}, True),
+        ({"budget": "32"}, False),
+        ({"draft_length": "8"}, False),
+    ],
+)
+def test_a_link_with_numbers_turns_auto_off(query: dict[str, str], auto: bool) -> None:
+    asked = from_query({"prompt": "hi"} | query)
+    assert (asked.auto, asked.problem) == (auto, "")
+    assert asked.config.draft_length == int(query.get("draft_length", 12))
 
 
 def test_a_recorded_link_names_the_run() -> None:
@@ -46,6 +74,7 @@ def test_a_recorded_link_names_the_run() -> None:
     [
         ({"budget": "many"}, "budget"),
         ({"budget": "0"}, "budget"),
+        ({"budget": "auto", "draft_length": "8"}, "draft_length"),
         ({"normalised": "yes"}, "normalised"),
         ({"scorer": "magic"}, "scorer"),
         ({"system": "magic"}, "unknown pair"),

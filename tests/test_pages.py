@@ -88,6 +88,21 @@ def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
     assert list(compare.lanes_of(("linear", "–", "linear", "magic"), DecodeConfig())) == ["linear"]
 
 
+def test_every_lane_that_drafts_has_a_budget_of_its_own() -> None:
+    lanes = compare.lanes_of(FOUR, DecodeConfig(), auto=True)
+    assert [lane.auto for lane in lanes.values()] == [False, True, True, True]
+    ticket, settings = RunTicket(), values_of(DecodeConfig(), auto=True)
+    run = compare.run_lanes(ticket, ticket.begin(), "hello", *FOUR, "smollm2-gated", *settings)
+    *_, last = run
+    cells = [json.loads(lane["head"])["cells"] for lane in last["lanes"]]
+    assert [cell["draft"] for cell in cells] == [
+        "",
+        "12 positions, auto",
+        "32 nodes, 12 positions, auto",
+        "32 nodes, 12 positions, auto",
+    ]
+
+
 def test_stop_ends_the_comparison() -> None:
     ticket, run = start()
     for _ in range(4):

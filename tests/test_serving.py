@@ -42,7 +42,7 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     parts: dict[str, Any] = {"prepare": lambda system: None, "step": lambda: None, "forgotten": 0}
 
     def stream(
-        system: str, prompt: str, method: str, config: DecodeConfig
+        system: str, prompt: str, method: str, config: DecodeConfig, auto: bool = False
     ) -> Generator[RunEvent, None, None]:
         made = synthetic.recording(rounds=3, prompt=prompt).traces
         (whole,) = [trace for trace in made if trace.method == method]
@@ -76,7 +76,7 @@ def test_the_controls_have_the_ranges_of_the_settings() -> None:
 
     controls = dict(zip(FIELDS, in_a_loop(made), strict=True))
     bounded = {n: s for n, s in config_settings().items() if s.high is not None}
-    assert len(bounded) == 11
+    assert len(bounded) == 12
     for name, setting in bounded.items():
         assert controls[name].maximum == setting.high
         assert controls[name].minimum == setting.low or setting.open_low
@@ -89,7 +89,31 @@ def test_the_controls_have_the_ranges_of_the_settings() -> None:
 )  # of the default settings
 def test_work_counts_the_nodes_a_method_verifies(method: str, nodes: int) -> None:
     (lane,) = lanes(method, max_new_tokens=10)
-    assert limits.work(lane) == 10 * nodes
+    assert limits.work(lane, PAIR) == 10 * nodes
+
+
+@pytest.mark.parametrize(
+    ("method", "system", "nodes"),
+    [
+        ("ar", PAIR, 1),
+        ("linear", PAIR, 12),
+        ("presto", PAIR, 128),
+        ("presto", "qwen3-8b-dflash", 32),  # no curve to choose by
+    ],
+)
+def test_a_budget_that_is_chosen_later_counts_as_the_largest(
+    method: str, system: str, nodes: int
+) -> None:
+    (lane,) = lanes(method, max_new_tokens=10)
+    assert limits.work(lane._replace(auto=True), system) == 10 * nodes
+
+
+def test_a_refused_auto_request_says_how_to_make_it_smaller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PRESTO_MAX_WORK", "1000")
+    with pytest.raises(ValueError, match="turn auto off and set a small budget, or ask for fewer"):
+        check_request("hello", PAIR, [Lane("presto", DecodeConfig(), auto=True)])
 
 
 def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
@@ -148,6 +172,26 @@ def test_out_of_memory_is_answered_with_half_the_budget_and_the_next_run_works(
         list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))
     decode["step"] = lambda: None
     assert len(list(serving.decode_lanes(PAIR, "hello", [Lane("presto", CONFIG)]))) == 4
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [(1, "before a budget was chosen"), (2, "a budget of 32 and 128 new")],
+)
+def test_out_of_memory_in_an_auto_run_names_the_budget_that_was_chosen(
+    decode: dict[str, Any], step: int, words: str
+) -> None:
+    """That of the run's start, here a synthetic one's, not that of the request."""
+    left = iter([*[None] * (step - 1), MemoryError()])
+
+    def fail() -> None:
+        if error := next(left):
+            raise error
+
+    decode["step"] = fail
+    lane = Lane("presto", DecodeConfig(budget=77), auto=True)
+    with pytest.raises(ServingError, match=words):
+        list(serving.decode_lanes(PAIR, "hello", [lane]))
 
 
 def test_a_real_failed_allocation_is_recognised() -> None:

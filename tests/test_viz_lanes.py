@@ -193,8 +193,17 @@ def test_the_lane_rows_compares_with_the_first_lane_and_the_text_with_ar() -> No
     first, second, third = lane_rows([PRESTO, LINEAR, AR])
     same = "identical to the autoregressive text"
     assert first == LaneRow(
-        "PRESTO", "pmi λ 0.7, normalised", 3.0, 2.0, 1.0, TextCheck(True, text=same)
+        "PRESTO",
+        "pmi λ 0.7, normalised",
+        3.0,
+        2.0,
+        1.0,
+        TextCheck(True, text=same),
+        "32 nodes, 12 positions",
     )
+    assert second.draft == "12 positions"
+    (chosen,) = lane_rows([replace(PRESTO, tuning=synthetic.TUNING)])
+    assert chosen.draft == "32 nodes, 12 positions, auto"
     assert (second.tau, second.tokens_per_second, second.ratio) == (2.0, 1.6, 0.8)
     assert third == LaneRow(
         "autoregressive", "", 1.0, 1.0, 0.5, TextCheck(True, text="the reference")

@@ -1,7 +1,10 @@
 """Numbers as the page prints them."""
 
+from dataclasses import replace
+
 from presto.records import Stages
-from viz.numbers import phases
+from tests.support import synthetic
+from viz.numbers import phases, settings
 
 
 def test_phases_have_the_rounds_own_times() -> None:
@@ -16,3 +19,10 @@ def test_phases_have_the_rounds_own_times() -> None:
         ("commit", "0 ms"),
     ]
     assert phases(seconds) == expected
+
+
+def test_a_budget_that_was_chosen_is_told_with_its_draft_length() -> None:
+    trace = synthetic.trace(rounds=0)
+    assert " · budget 32 · " in settings(trace)
+    chosen = settings(replace(trace, tuning=synthetic.TUNING))
+    assert " · budget 32, 12 drafted (auto) · " in chosen

@@ -4,6 +4,7 @@ hostile tokens.
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
@@ -40,6 +41,10 @@ FIGURES: dict[str, Figure] = {
     "stopping": lambda trace, ink: viz.stopping_figure(trace, ink=ink),
     "speed-up": lambda trace, ink: viz.speedup_figure(trace, trace, ink=ink),
     "lanes": lambda trace, ink: viz.lanes_figure([trace, trace], ink=ink),
+    "no budget chosen": lambda trace, ink: viz.budget_figure(trace, ink=ink),
+    "budget": lambda trace, ink: viz.budget_figure(
+        replace(trace, tuning=synthetic.TUNING), ink=ink
+    ),
     "alternatives": _alternatives(viz.alternatives_figure),
     "alternatives in all": _alternatives(viz.alternatives_total_figure),
 }

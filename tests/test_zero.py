@@ -101,6 +101,9 @@ def test_the_duration_is_computed_from_the_request(daemon: Daemon) -> None:
     )
     _, query = daemon.asked[0]
     assert int(query["durationSeconds"]) >= expected  # ``spaces`` weighs it by the size of its GPU
+    chosen = [Lane("presto", config, auto=True), Lane("linear", config, auto=True)]
+    measured = zero.seconds("smollm2-gated", "hello", chosen) - expected
+    assert measured == zero.MEASURE_SECONDS
     more = [Lane("presto", DecodeConfig(max_new_tokens=1024))]
     assert (
         zero.seconds("qwen3-8b-dflash", "hello", more)

@@ -13,10 +13,11 @@ from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import names
+from presto.models.catalogue import find, names
 from presto.records import load_recording, quoted, to_json
 from presto.runs.events import RunEvent, collected
-from presto.runs.requests import check_method, make_config
+from presto.runs.requests import check_method, make_config, without_auto
+from presto.runs.variants import PLAIN
 from ui.error_messages import reason
 from ui.lanes import Lane, LaneEvent
 from ui.limits import check_request
@@ -24,13 +25,15 @@ from ui.recordings import recordings_in
 from ui.serving import decode_lanes
 
 
-def _lane(lane: object) -> Lane:
+def _lane(lane: object, system: str) -> Lane:
     settings = (lane.get("settings") or {}) if isinstance(lane, dict) else None
     if not isinstance(lane, dict) or not isinstance(settings, dict):
         raise ValueError(
             f'a lane must look like {{"method": "presto", "settings": {{}}}}, got {quoted(lane)}'
         )
-    return Lane(check_method(lane.get("method")), make_config(**settings))
+    method, (given, auto) = check_method(lane.get("method")), without_auto(settings)
+    config = make_config(**{"budget": find(system).budget} | given if auto else given)
+    return Lane(method, config, auto and method != PLAIN)
 
 
 def _traces(
@@ -41,7 +44,7 @@ def _traces(
     """
     told: dict[int, list[RunEvent]] = {}
     try:
-        chosen = [_lane(lane) for lane in lanes]
+        chosen = [_lane(lane, system) for lane in lanes]
         check_request(prompt, system, chosen)
         with closing(decode_lanes(system, prompt, chosen)) as updates:
             for update in updates:
@@ -66,7 +69,8 @@ def decode(
         "linear" (one path) or "ar" (no drafting).
         system: name of the pair; empty for the default.
         settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}; the
-        "config" of a trace will do.
+        "config" of a trace will do. {"budget": "auto"} chooses budget and draft length for the
+        server's device; the trace says why ("tuning").
     """
     for traces in _traces(prompt, system or names()[0], [{"method": method, "settings": settings}]):
         yield traces and traces[0]
@@ -79,7 +83,7 @@ def compare(prompt: str, lanes: list[dict[str, Any]] | None = None, system: str 
     Args:
         prompt: what to say to the model; its chat template is applied.
         lanes: up to four, each {"method": "presto", "settings": {"scorer": "mixture"}}; default:
-        the four methods.
+        the four methods. A lane with {"budget": "auto"} has a budget of its own.
         system: name of the pair; empty for the default.
     """
     chosen = lanes or [{"method": method} for method in ("ar", "linear", "blind", "presto")]

@@ -25,7 +25,7 @@ def results() -> dict[str, Path]:
 
 def _chart(chart: Chart[BenchResult, Any], result: BenchResult) -> dict[str, str]:
     """What is said of a chart, and its figure."""
-    return {**chart.about, "figure": dump(sent(chart.drawn(result)[0]))}
+    return {**chart.about, "figure": dump(sent(chart.drawn(result).plot))}
 
 
 def show_result(text: str, badge: Badge = "pasted") -> Value:

@@ -12,9 +12,9 @@ import gradio as gr
 
 from presto.records import DecodeConfig, load_recording
 from presto.runs.events import RunEvent
-from presto.runs.variants import Variant, variants
+from presto.runs.variants import PLAIN, Variant, variants
 from ui.compare_payload import ComparePayload, recorded_value
-from ui.controls import config_of, values_of
+from ui.controls import config_of, is_auto, values_of
 from ui.error_messages import sentence
 from ui.lanes import Lane
 from ui.limits import check_request
@@ -24,6 +24,10 @@ from ui.questions import asked, find_run
 from ui.run_ticket import RunTicket
 
 NO_LANE = "–"
+SETTINGS = (
+    "Pair and settings are those of Explore. With “Auto budget” every lane that drafts has the "
+    "budget and draft length that are fastest for it on this device."
+)
 OF_EXPLORE = "PRESTO, settings of Explore"
 COMPARE = "compare"  # the tab
 ONE_LANE = (OF_EXPLORE, NO_LANE, NO_LANE, NO_LANE)
@@ -70,26 +74,31 @@ def check_lanes(
     """
     state, text, pair, *rest = check(ticket, prompt, system, *settings)
     if text["is_valid"]:
-        text = _refusal(prompt, system, (a, b, c, d), config_of(settings))
+        lanes = lanes_of((a, b, c, d), config_of(settings), is_auto(settings))
+        text = _refusal(prompt, system, list(lanes.values()))
     return [state, text, *([pair] * 4), pair, *rest]
 
 
-def _refusal(prompt: object, system: str, names: tuple[str, ...], config: DecodeConfig) -> Any:
-    lanes = lanes_of(names, config)
+def _refusal(prompt: object, system: str, lanes: list[Lane]) -> Any:
     if not lanes:
         return gr.validate(False, "Choose at least one lane.")
     try:
-        check_request(prompt, system, list(lanes.values()))
+        check_request(prompt, system, lanes)
     except ValueError as error:
         return gr.validate(False, sentence(error))
     return gr.validate(True, "")
 
 
-def lanes_of(names: tuple[str, ...], config: DecodeConfig) -> dict[str, Lane]:
-    """The lanes to run by title, each once, in order."""
+def lanes_of(names: tuple[str, ...], config: DecodeConfig, auto: bool = False) -> dict[str, Lane]:
+    """The lanes to run by title, each once, in order. With ``auto`` each has a budget of its own,
+    as in ``presto bench``.
+    """
     known = choices()
     chosen = {name: known[name] for name in names if name in known}
-    return {name: Lane(v.method, v.config(config)) for name, v in chosen.items()}
+    return {
+        name: Lane(v.method, v.config(config), auto and v.method != PLAIN)
+        for name, v in chosen.items()
+    }
 
 
 def run_lanes(
@@ -106,7 +115,7 @@ def run_lanes(
     """Decode the lanes one after another; one update per round, until the comparison is no longer
     wanted.
     """
-    lanes = lanes_of((a, b, c, d), config_of(settings))
+    lanes = lanes_of((a, b, c, d), config_of(settings), is_auto(settings))
     payload, names = ComparePayload("live", "Your prompt"), list(lanes)
     request = Request(
         system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names]

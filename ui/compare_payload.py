@@ -28,6 +28,7 @@ ORDER = ("ar", "linear", "blind", "presto", "presto+")
 def _cells(row: LaneRow) -> dict[str, str]:
     return {
         "scorer": row.scorer,
+        "draft": row.draft,
         "τ": f"{row.tau:.2f}",
         "tokens/s": f"{row.tokens_per_second:.1f}",
         "over the first lane": "–" if row.ratio is None else f"{row.ratio:.2f}×",

@@ -10,17 +10,20 @@ from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import PAIRS, find
-from presto.records import DecodeConfig, Setting, settings
+from presto.models.catalogue import PAIRS, find, names
+from presto.records import DecodeConfig, Setting, Trace, settings
 from presto.registry import Record, Registry
-from presto.runs.requests import make_config, own_settings, own_text
+from presto.runs.budget import curves_of
+from presto.runs.requests import AUTO, make_config, own_settings, own_text
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 from ui.limits import why_unavailable
 
 SHOWN = tuple(name for name, setting in settings().items() if not name.endswith("_settings"))
 OWN = "own"  # the control for settings that only the chosen scorer or search has
-FIELDS = (*(name for name in SHOWN if name != "stop"), OWN)  # in the order of the handlers' values
+# In the order of the handlers' values. AUTO: whether CHOSEN are chosen for the device.
+FIELDS = (*(name for name in SHOWN if name != "stop"), OWN, AUTO)
+CHOSEN = ("budget", "draft_length")
 SLIDER_MOST, STEP = 10_000, 0.05  # larger ranges are typed; step of a slider of fractions
 REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
 
@@ -28,13 +31,34 @@ REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
 def config_of(values: Sequence[Any]) -> DecodeConfig:
     """The controls' values as a config; ``ValueError`` names the first that is out of range."""
     given = dict(zip(FIELDS, values, strict=True))
+    del given[AUTO]
     texts = [part.strip() for part in str(given.pop(OWN) or "").split(",") if part.strip()]
     return make_config(**given, **own_settings(texts, given["scorer"], given["search"]))
 
 
-def values_of(config: DecodeConfig) -> list[Any]:
+def is_auto(values: Sequence[Any]) -> bool:
+    """Whether by the controls' values budget and draft length are chosen for the device."""
+    return bool(values[FIELDS.index(AUTO)])
+
+
+def values_of(config: DecodeConfig, auto: bool = False) -> list[Any]:
     """A config as the controls' values, in the order of ``FIELDS``."""
-    return [own_text(config) if name == OWN else getattr(config, name) for name in FIELDS]
+    told = {OWN: own_text(config), AUTO: auto}
+    return [told[name] if name in told else getattr(config, name) for name in FIELDS]
+
+
+def chosen_in(trace: Trace) -> dict[str, Any]:
+    """What the controls of ``AUTO`` and ``CHOSEN`` are when a run is shown: its numbers, unless
+    they were chosen for the device.
+    """
+    if trace.tuning:
+        return {AUTO: True} | dict.fromkeys(CHOSEN, gr.skip())
+    return {AUTO: False} | {name: getattr(trace.config, name) for name in CHOSEN}
+
+
+def usual(system: str) -> dict[str, int]:
+    """Budget and draft length of a pair for which none can be chosen."""
+    return {"budget": find(system).budget, "draft_length": DecodeConfig().draft_length}
 
 
 def pair_facts(name: str) -> str:
@@ -59,9 +83,33 @@ def pair_control() -> gr.Dropdown:
     )
 
 
-def choose_pair(name: str) -> tuple[Any, Any]:
-    """Another pair: its facts, and its usual budget."""
-    return gr.Dropdown(info=pair_facts(name)), gr.Slider(value=find(name).budget)
+def choose_pair(name: str) -> tuple[Any, Any, Any]:
+    """Another pair: its facts, its usual budget, and whether another can be chosen for it."""
+    pair, budget = gr.Dropdown(info=pair_facts(name)), gr.Slider(value=find(name).budget)
+    return pair, budget, gr.Checkbox(info=auto_facts(name))
+
+
+def choose_auto(auto: bool, name: str) -> tuple[Any, ...]:
+    """Budget and draft length: out of sight while they are chosen, which falls back on the pair's
+    usual ones.
+    """
+    if auto:
+        return tuple(gr.Slider(value=value, visible=False) for value in usual(name).values())
+    return tuple(gr.Slider(visible=True) for _ in CHOSEN)
+
+
+def auto_facts(name: str) -> str:
+    """What choosing a budget for a pair does."""
+    if curves_of(name):
+        return (
+            "Budget and draft length are chosen for this device: what is fastest here, measured "
+            "once in a second or two."
+        )
+    own = usual(name)
+    return (
+        f"This pair has no acceptance curve to choose by: {own['budget']} nodes and "
+        f"{own['draft_length']} positions, as usual."
+    )
 
 
 def choose_records(scorer: str, search: str) -> tuple[Any, Any, Any]:
@@ -98,8 +146,8 @@ def _control(setting: Setting) -> gr.components.Component:
         bounds = {"minimum": setting.low, "maximum": setting.high}
         return gr.Number(setting.default, precision=0, **bounds, **about)
     step = 1 if whole else STEP
-    low = setting.low + step * setting.open_low
-    return gr.Slider(low, setting.high, setting.default, step=step, **about)
+    low, seen = setting.low + step * setting.open_low, setting.name not in CHOSEN
+    return gr.Slider(low, setting.high, setting.default, step=step, visible=seen, **about)
 
 
 def settings_controls() -> list[gr.components.Component]:
@@ -111,7 +159,11 @@ def settings_controls() -> list[gr.components.Component]:
     )
     for _, group in groupby(chosen, key=lambda setting: setting.group):
         with gr.Row():
-            made |= {setting.name: _control(setting) for setting in group}
+            for setting in group:
+                made[setting.name] = _control(setting)
+                if setting.name == "budget":
+                    facts = auto_facts(names()[0])
+                    made[AUTO] = gr.Checkbox(True, label="Auto budget", info=facts, min_width=150)
     made[OWN] = gr.Textbox(
         "", label="Own settings", placeholder="name=1.5, other=2", visible=False, max_lines=1
     )

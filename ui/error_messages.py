@@ -42,6 +42,11 @@ def reason_in(lane: Lane, error: Exception) -> str:
 
 def no_memory(lane: Lane) -> str:
     """What to try after a lane did not fit into memory."""
+    if lane.auto:
+        return (
+            "The machine ran out of memory before a budget was chosen: turn auto off and set a "
+            "small one."
+        )
     budget, tokens = lane.config.budget, lane.config.max_new_tokens
     halve_budget = lane.method != "ar" and budget > 1
     smaller = f"a budget of {budget // 2}" if halve_budget else f"{max(1, tokens // 2)} new tokens"

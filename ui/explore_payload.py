@@ -21,7 +21,7 @@ from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
 from ui.table_rows import COLUMNS, table_rows
 from ui.what_if_controls import controls, values_of
 from viz.alternatives import Replay, missing_nodes, only_own, replay
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS
+from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
 from viz.formula import SUM, level_lines
 from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
 from viz.plot import Chart
@@ -29,7 +29,7 @@ from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_
 from viz.text import path_text
 from viz.theme import dark_of_light
 from viz.tree import FAN, _get_tree_info, _get_tree_plot
-from viz.view import RoundView, round_sentence
+from viz.view import RoundView, RunView, round_sentence
 
 MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
@@ -47,14 +47,19 @@ SHARED: dict[str, Any] = {
     "charts": [
         *(chart.about for chart in ROUND_CHARTS),
         *(chart.about for chart in REPLAY_CHARTS),
+        *(chart.about for chart in RUN_CHARTS),
     ],
 }
 
 
 def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
-    """Each chart's figure and remark by its name."""
+    """Each chart's figure, remark and table (if it has one) by its name."""
     drawn = {chart.name: chart.drawn(source) for chart in charts}
-    return {name: {"figure": sent(plot), "remark": said} for name, (plot, said) in drawn.items()}
+    return {
+        name: {"figure": sent(one.plot), "remark": one.remark}
+        | ({"rows": one.rows} if one.rows else {})
+        for name, one in drawn.items()
+    }
 
 
 def round_json(view: RoundView) -> str:
@@ -193,6 +198,7 @@ class ExplorePayload:
             "stages": stage_shares(run.totals),
             "place": place(run.head),
             "settings": settings(run.head),
+            "charts_of_run": _drawn(RUN_CHARTS, RunView(run.head, run.totals)),
             "lambda": run.head.config.lam,
             "speed": speed_in_words(method, run.totals, linear) if linear else "",
             "ending": "",
@@ -215,7 +221,7 @@ class ExplorePayload:
 
 
 def shown_first(recording: Recording) -> Trace:
-    """The lane that the page shows: that of PRESTO, or of PRESTO+ where that is alone."""
+    """The run that is shown of a recording, beside which the others are compared."""
     return min(recording.traces, key=lambda trace: SHOWN.get(trace.method, len(SHOWN)))
 
 

@@ -7,8 +7,10 @@ from typing import Any
 import gradio as gr
 
 from presto.records import Recording, Trace, recording_from_json, trace_from_json
+from presto.runs.requests import AUTO
+from ui.controls import CHOSEN, chosen_in
 from ui.error_messages import sentence, warn
-from ui.explore_payload import value_of
+from ui.explore_payload import shown_first, value_of
 from ui.run_ticket import RunTicket
 
 LARGEST = 16 << 20  # bytes of JSON, as in assets/player/logic/files.js
@@ -19,9 +21,9 @@ MAX_ROUNDS, MAX_NODES = 1024, 65_536
 MAX_CHARACTERS = 1_000_000  # of the nodes' tokens together; ordinary tokens have four
 
 
-def open_file(ticket: RunTicket, event: gr.EventData) -> tuple[Any, Any, Any]:
-    """Picker, prompt and player for the run in ``event``; another file is refused and the page
-    stays as it was.
+def open_file(ticket: RunTicket, event: gr.EventData) -> tuple[Any, ...]:
+    """Picker, prompt, player and the controls of the budget for the run in ``event``; another file
+    is refused and the page stays as it was.
     """
     try:
         recording = _recording(event)
@@ -30,9 +32,10 @@ def open_file(ticket: RunTicket, event: gr.EventData) -> tuple[Any, Any, Any]:
         value = value_of(recording, "opened")
     except ValueError as error:
         warn(sentence(error))
-        return gr.skip(), gr.skip(), gr.skip()
+        return tuple(gr.skip() for _ in ("picker", "prompt", "player", AUTO, *CHOSEN))
     ticket.leave()
-    return None, recording.traces[0].prompt, value
+    chosen = chosen_in(shown_first(recording))
+    return None, recording.traces[0].prompt, value, *chosen.values()
 
 
 def check_size(trace: Trace) -> None:

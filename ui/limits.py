@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from presto.models import machine
 from presto.models.catalogue import PairSpec, find
+from presto.runs.budget import Shape, largest
 from presto.runs.requests import check_prompt, config_for
 from presto.searches import SEARCHES
 from ui import zero
@@ -40,13 +41,15 @@ def max_work() -> int:
     return limit("PRESTO_MAX_WORK", MAX_WORK)
 
 
-def work(lane: Lane) -> int:
+def work(lane: Lane, system: str) -> int:
     """Tokens × nodes of a lane; a single path has as many nodes as positions, plain decoding only
-    the root.
+    the root. Where the budget is chosen later it counts as the largest that may be chosen.
     """
     config = config_for(lane.method, lane.config)
+    own = Shape(config.budget, config.draft_length)
+    shape = largest(system, config) if lane.auto else own
     path = SEARCHES.find(config.search).single_path
-    nodes = 1 if lane.method == "ar" else config.draft_length if path else config.budget
+    nodes = 1 if lane.method == "ar" else shape.draft_length if path else shape.budget
     return config.max_new_tokens * nodes
 
 
@@ -66,10 +69,15 @@ def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None
         raise ValueError(f"{spec.title} cannot run here: {problem}")
     if len(lanes) > MAX_LANES:
         raise ValueError(f"{len(lanes)} lanes were asked for, at most {MAX_LANES} are allowed")
-    asked, allowed = sum(map(work, lanes)), max_work()
+    asked, allowed = sum(work(lane, spec.name) for lane in lanes), max_work()
     if asked > allowed:
         raise ValueError(
             f"the request asks for {asked:,} tokens × nodes over {len(lanes)} lanes, at most "
-            f"{allowed:,} are allowed: "
-            "lower the budget, the number of new tokens or the number of lanes"
+            f"{allowed:,} are allowed: {_remedy(lanes)}"
         )
+
+
+def _remedy(lanes: Sequence[Lane]) -> str:
+    if any(lane.auto for lane in lanes):
+        return "turn auto off and set a small budget, or ask for fewer new tokens or lanes"
+    return "lower the budget, the number of new tokens or the number of lanes"

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from presto.models.catalogue import find, names
 from presto.records import MAX_PROMPT_CHARACTERS, DecodeConfig
-from presto.runs.requests import own_text
-from ui.controls import FIELDS, OWN, config_of
+from presto.runs.requests import AUTO, own_text, without_auto
+from ui.controls import CHOSEN, FIELDS, OWN, config_of, usual, values_of
 
 
 class Asked(NamedTuple):
@@ -19,18 +19,20 @@ class Asked(NamedTuple):
     prompt: str = ""
     system: str = ""
     config: DecodeConfig = DecodeConfig()
+    auto: bool = True  # whether budget and draft length are chosen for the device
     problem: str = ""  # what of the address cannot be had, in a sentence
 
 
-def to_query(prompt: str, system: str, config: DecodeConfig) -> dict[str, str]:
-    """Query parameters of a live run: the prompt, the pair, and every setting that is not the
-    default.
+def to_query(prompt: str, system: str, config: DecodeConfig, auto: bool = False) -> dict[str, str]:
+    """Query parameters of a live run: the prompt, the pair, the budget, and every setting that is
+    not the default.
     """
     default, chosen = asdict(DecodeConfig()), asdict(config)
-    known = [name for name in FIELDS if name != OWN]
+    known = [name for name in FIELDS if name not in (OWN, AUTO, *(CHOSEN if auto else ()))]
     changed = {name: str(chosen[name]) for name in known if chosen[name] != default[name]}
+    budget = {"budget": AUTO if auto else str(config.budget)}
     own = {OWN: text} if (text := own_text(config)) else {}
-    return {"prompt": prompt, "system": system} | changed | own
+    return {"prompt": prompt, "system": system} | budget | changed | own
 
 
 def from_query(query: Mapping[str, str]) -> Asked:
@@ -40,24 +42,23 @@ def from_query(query: Mapping[str, str]) -> Asked:
     prompt, system = query["prompt"][:MAX_PROMPT_CHARACTERS], query.get("system", names()[0])
     try:
         find(system)
-        return Asked(prompt=prompt, system=system, config=_settings(query))
+        given, auto = without_auto(query)
+        auto = auto or given.keys().isdisjoint(CHOSEN)
+        return Asked("", prompt, system, _settings(given, usual(system) if auto else {}), auto)
     except ValueError as error:
         return Asked(
             prompt=prompt, system=names()[0], problem=f"The link's settings were left out: {error}."
         )
 
 
-def _settings(query: Mapping[str, str]) -> DecodeConfig:
-    default = DecodeConfig()
-    values = [
-        query.get(OWN, "")
-        if name == OWN
-        else _value(name, query[name], getattr(default, name))
-        if name in query
-        else getattr(default, name)
-        for name in FIELDS
-    ]
-    return config_of(values)
+def _settings(query: Mapping[str, str], known: Mapping[str, Any]) -> DecodeConfig:
+    """The settings of an address; ``known`` are not asked of it."""
+    values = dict(zip(FIELDS, values_of(DecodeConfig()), strict=True))
+    values |= known
+    for name in FIELDS:
+        if name in query and name != AUTO:
+            values[name] = _value(name, query[name], values[name])
+    return config_of(list(values.values()))
 
 
 def _value(name: str, text: str, default: Any) -> Any:

@@ -10,7 +10,7 @@ import gradio as gr
 from presto.records import DecodeConfig
 from presto.runs.events import RunEvent
 from presto.runs.requests import tree_method
-from ui.controls import config_of
+from ui.controls import config_of, is_auto
 from ui.error_messages import reason, sentence
 from ui.explore_payload import ExplorePayload
 from ui.lanes import Lane, Waiting
@@ -26,16 +26,16 @@ STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=Fals
 MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
 
 
-def lanes_of(config: DecodeConfig) -> tuple[Lane, ...]:
+def lanes_of(config: DecodeConfig, auto: bool) -> tuple[Lane, ...]:
     """What a run of "Explore" decodes, in the order of ``MESSAGES``."""
-    return Lane(tree_method(config), config), Lane("linear", config)
+    return Lane(tree_method(config), config, auto), Lane("linear", config, auto)
 
 
 def check(ticket: object, prompt: object, system: str, *settings: Any) -> list[dict[str, Any]]:
     """Refuse a request that cannot run, with one sentence under the prompt, before it is queued."""
     message = ""
     try:
-        check_request(prompt, system, lanes_of(config_of(settings)))
+        check_request(prompt, system, lanes_of(config_of(settings), is_auto(settings)))
         message = queue_full()
     except ValueError as error:
         message = sentence(error)
@@ -56,9 +56,9 @@ def run_live(
     """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no
     longer wanted.
     """
-    config = config_of(settings)
-    payload = ExplorePayload("live", "Your prompt", link=to_query(prompt, system, config))
-    request = Request(system, prompt, lanes_of(config), MESSAGES)
+    config, auto = config_of(settings), is_auto(settings)
+    payload = ExplorePayload("live", "Your prompt", link=to_query(prompt, system, config, auto))
+    request = Request(system, prompt, lanes_of(config, auto), MESSAGES)
     yield from follow(ticket, number, request, payload.take, payload.value)
 
 

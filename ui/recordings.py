@@ -3,10 +3,11 @@
 import logging
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from presto.records import load_recording
-from ui.explore_payload import value_of
+from ui.controls import chosen_in
+from ui.explore_payload import shown_first, value_of
 from ui.payload import Value
 
 
@@ -16,6 +17,7 @@ class Recorded(NamedTuple):
     title: str
     prompt: str
     value: Value
+    chosen: dict[str, Any]  # what becomes of the controls of its budget
 
 
 @lru_cache(maxsize=32)
@@ -26,6 +28,7 @@ def recorded(path: Path) -> Recorded:
         recording.title,
         recording.traces[0].prompt,
         value_of(recording, "recorded", {"run": recording.title}, path.as_posix()),
+        chosen_in(shown_first(recording)),
     )
 
 

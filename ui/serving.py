@@ -12,7 +12,7 @@ from presto.models.catalogue import find
 from presto.models.memory import is_out_of_memory, release
 from ui import zero
 from ui.error_messages import ServingError, no_memory
-from ui.lanes import Lane, LaneEvent, Update, Waiting
+from ui.lanes import Lane, Update, Waiting, told
 from ui.limits import limit
 from ui.listeners import Attention
 from ui.worker import ModelThread, StuckError
@@ -47,12 +47,13 @@ def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[U
     thread, attention = _thread(), Attention()
     yield from _loaded(thread, system)
     for number, lane in enumerate(lanes):
-        events = stream(system, prompt, lane.method, lane.config)
+        events = stream(system, prompt, lane.method, lane.config, auto=lane.auto)
         try:
             while (event := _round(thread, partial(next, events, None), lane)) is not None:
                 if attention.is_lost():
                     return
-                yield LaneEvent(number, event)
+                lane = lane.after(event)
+                yield told(number, event)
         finally:
             if not thread.stuck:
                 thread.within(ROUND_SECONDS, events.close)

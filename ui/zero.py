@@ -16,13 +16,14 @@ import gradio as gr
 
 from presto.models.catalogue import PairSpec, find, names
 from ui.error_messages import ServingError, reason_in
-from ui.lanes import Lane, LaneEvent
+from ui.lanes import Lane, Update, told
 
 F = TypeVar("F", bound=Callable[..., Any])
 ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 # What a request reserves, not what it measures: if it ends earlier, only the seconds used are
 # charged.
 START_SECONDS = 10  # moving the weights to the GPU and reading the prompt
+MEASURE_SECONDS = 5  # what passes cost, where budgets are chosen: until a worker kept it on disk
 TOKEN_SECONDS = 0.05  # per new token and lane, as if no draft were ever accepted
 HELP = "The recorded runs above need no GPU."
 MESSAGES = {  # titles of the errors of ``spaces`` → what they mean to a visitor
@@ -80,7 +81,9 @@ def preload() -> None:
 def seconds(system: str, prompt: str, lanes: Sequence[Lane]) -> int:
     """GPU seconds to reserve for a request."""
     tokens = sum(lane.config.max_new_tokens for lane in lanes)
-    return START_SECONDS + math.ceil(find(system).gigabytes) + math.ceil(tokens * TOKEN_SECONDS)
+    measured = MEASURE_SECONDS * any(lane.auto for lane in lanes)
+    weights = math.ceil(find(system).gigabytes)
+    return START_SECONDS + measured + weights + math.ceil(tokens * TOKEN_SECONDS)
 
 
 def _on_gpu(task: F) -> F:
@@ -94,14 +97,16 @@ def _on_gpu(task: F) -> F:
 @_on_gpu
 def in_worker(
     system: str, prompt: str, lanes: Sequence[Lane]
-) -> Generator[LaneEvent | Refusal, None, None]:
+) -> Generator[Update | Refusal, None, None]:
     """What the worker does: decode the lanes and tell each event as plain data."""
     from presto.runs.runner import stream
 
     for number, lane in enumerate(lanes):
-        events = stream(system, prompt, lane.method, lane.config)
+        events = stream(system, prompt, lane.method, lane.config, auto=lane.auto)
         try:
-            yield from (LaneEvent(number, event) for event in events)
+            for event in events:
+                lane = lane.after(event)
+                yield told(number, event)
         except Exception as error:
             yield Refusal(reason_in(lane, error))
             return
@@ -109,13 +114,11 @@ def in_worker(
             events.close()
 
 
-def decode_lanes(
-    system: str, prompt: str, lanes: Sequence[Lane]
-) -> Generator[LaneEvent, None, None]:
+def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
     """The lanes' events, decoded on a borrowed GPU; ``ServingError`` says why it cannot be."""
     try:
-        with closing(in_worker(system, prompt, lanes)) as told:
-            for news in told:
+        with closing(in_worker(system, prompt, lanes)) as updates:
+            for news in updates:
                 if isinstance(news, Refusal):
                     raise ServingError(news.message)
                 yield news

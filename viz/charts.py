@@ -1,4 +1,4 @@
-"""The charts of a round that the page shows as tabs, in their order.
+"""The charts of a round, or of its run, that the page shows as tabs, in their order.
 
 A new chart is a function that selects, one that draws, a ``CHART`` beside them, and its name here.
 """
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from presto.runs.counterfactuals import Alternative
-from viz import alternatives, marginals, prediction, scores, stopping
+from viz import alternatives, budget, marginals, prediction, scores, stopping
 from viz.plot import Chart
-from viz.view import RoundView
+from viz.view import RoundView, RunView
 
 # Drawn as soon as a round is there.
 ROUND_CHARTS: tuple[Chart[RoundView, Any], ...] = (
@@ -20,3 +20,5 @@ ROUND_CHARTS: tuple[Chart[RoundView, Any], ...] = (
 )
 # Drawn when the run is over, from what other settings would have committed in the round.
 REPLAY_CHARTS: tuple[Chart[Sequence[Alternative], Any], ...] = (alternatives.CHART,)
+# Drawn for the whole run, again with every round.
+RUN_CHARTS: tuple[Chart[RunView, Any], ...] = (budget.CHART,)

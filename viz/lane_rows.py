@@ -35,6 +35,7 @@ class LaneRow(NamedTuple):
     tokens_per_second: float
     ratio: float | None
     check: TextCheck
+    draft: str = ""  # the most nodes and positions of a draft
 
 
 def lane_rows(traces: Sequence[Trace]) -> list[LaneRow]:
@@ -52,7 +53,16 @@ def lane_row(head: Trace, run: Totals, first: Totals, check: TextCheck) -> LaneR
     """The figures of a lane from its sums and the first lane's; ``head``: at least its settings."""
     scorer = "" if head.method == "ar" else scorer_words(head.config)
     figures = run.acceptance_length, run.tokens_per_second, run.speedup_over(first)
-    return LaneRow(TITLES[head.method], scorer, *figures, check)
+    return LaneRow(TITLES[head.method], scorer, *figures, check, _bounds(head))
+
+
+def _bounds(head: Trace) -> str:
+    """The most nodes and positions of a draft, and whether they were chosen for the device."""
+    if head.method == "ar":
+        return ""
+    config, path = head.config, head.method == "linear"
+    nodes = "" if path else f"{config.budget} nodes, "
+    return f"{nodes}{config.draft_length} positions{', auto' if head.tuning else ''}"
 
 
 def text_checks(traces: Sequence[Trace]) -> list[TextCheck]:

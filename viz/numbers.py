@@ -103,7 +103,9 @@ def settings(trace: Trace) -> str:
     score = config.scorer + (", normalised" if config.normalised else "")
     scorer = SCORERS.get(config.scorer)
     lam = f" · λ {config.lam:g}" if scorer is None or scorer.uses_lam else ""
-    tree = f"{score}{lam} · {config.search} · budget {config.budget} · T {config.temperature:g}"
+    auto = f", {config.draft_length} drafted (auto)" if trace.tuning else ""
+    budget = f"budget {config.budget}{auto}"
+    tree = f"{score}{lam} · {config.search} · {budget} · T {config.temperature:g}"
     corrects = trace.method != "ar" and (scorer is None or scorer.corrects)
     return f"{tree} · {ngram_source(trace)}" if corrects else tree
 

@@ -16,6 +16,7 @@ from viz.theme import Palette, base_layout, note
 
 Source = TypeVar("Source")
 Info = TypeVar("Info")
+Rows = tuple[tuple[str, ...], ...]  # of a table, the first its headings
 
 
 class Plot(NamedTuple):
@@ -57,11 +58,25 @@ def no_remark(info: object) -> str:
     return ""
 
 
+def no_rows(info: object) -> Rows:
+    """For a chart of the nodes, which have a table of their own."""
+    return ()
+
+
+class Drawn(NamedTuple):
+    """A chart's figure, the remark under it, and the same numbers as a table."""
+
+    plot: Plot
+    remark: str
+    rows: Rows
+
+
 @dataclass(frozen=True)
 class Chart(Generic[Source, Info]):
-    """A figure of one round as a tab of the page, with all that the page says around it.
+    """A figure of one round or run as a tab of the page, with all that the page says around it.
 
-    ``info`` selects what is drawn, ``plot`` draws it, ``sentence`` is the remark under it.
+    ``info`` selects what is drawn, ``plot`` draws it, ``sentence`` is the remark under it, ``rows``
+    are the same numbers as a table.
     """
 
     name: str  # in what is sent to the page
@@ -71,6 +86,7 @@ class Chart(Generic[Source, Info]):
     info: Callable[[Source], Info]
     plot: Callable[[Info], Plot]
     sentence: Callable[[Info], str] = no_remark
+    rows: Callable[[Info], Rows] = no_rows
 
     @property
     def about(self) -> dict[str, str]:
@@ -82,7 +98,7 @@ class Chart(Generic[Source, Info]):
             "label": self.label,
         }
 
-    def drawn(self, source: Source) -> tuple[Plot, str]:
-        """The figure and its remark."""
+    def drawn(self, source: Source) -> Drawn:
+        """The figure with its remark and table."""
         info = self.info(source)
-        return self.plot(info), self.sentence(info)
+        return Drawn(self.plot(info), self.sentence(info), self.rows(info))

@@ -6,11 +6,20 @@ What several of them need is worked out once per round, when it is first asked f
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from presto.records import DecodeConfig, Finish, Piece, Round, Trace
+from presto.records.measures import Totals
 from presto.records.tree import bonus_committed, children, kept
 from viz.nodes import Node, node_rows
 from viz.text import RoundText, full_label, round_text, round_texts
+
+
+class RunView(NamedTuple):
+    """A run so far: its trace, of which figures of the whole run read no round, and the sums."""
+
+    head: Trace
+    totals: Totals
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 // What the player's buttons and keys do, by the names that buttons carry as data-do.
 
-import { savePicture, saveRun, saveTable } from "./downloads.js";
+import { savePicture, saveRows, saveRun, saveTable } from "./downloads.js";
 import { readRun } from "./logic/files.js";
 import { linkTo } from "./logic/links.js";
 
@@ -43,6 +43,7 @@ const COMMANDS = {
   link: copyLink,
   run: saveRecord,
   table: (player) => saveTable(player.run.round(player.round).rows, player.round),
+  chart: ({ view: { scores } }) => saveRows(scores.rows, scores.chosen),
   svg: saveTree("svg"),
   png: saveTree("png"),
   open: (player) => player.view.part.file.click(),

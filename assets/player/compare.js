@@ -15,7 +15,7 @@ import {
 } from "./logic/lanes.js";
 import { makeChip } from "./text.js";
 
-const FACTS = ["scorer", "τ", "tokens/s", "over the first lane", "text"];
+const FACTS = ["scorer", "draft", "τ", "tokens/s", "over the first lane", "text"];
 const CLOCK_LABEL = "Tokens committed over seconds, one line per lane.";
 
 /** The text of a lane up to and with round `current`, that round marked. */

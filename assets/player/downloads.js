@@ -26,9 +26,14 @@ export function saveRun(record, served) {
   else save(record.split("/").at(-1), served(record));
 }
 
+/** The table of a chart. */
+export function saveRows(rows, name) {
+  saveText(`presto-${name}.csv`, "text/csv", csvOf(rows));
+}
+
 /** The node table of round `index`. */
 export function saveTable(rows, index) {
-  saveText(`presto-round-${index + 1}.csv`, "text/csv", csvOf(tableOf(rows)));
+  saveRows(tableOf(rows), `round-${index + 1}`);
 }
 
 /** The cells of a sweep. */

@@ -67,6 +67,7 @@ class Player {
     else {
       view.showPosition(this.round, run.count);
       view.showSpeedup(run, this.round);
+      view.scores.renew(run.head);
     }
     this.showWanted();
   }

@@ -4,6 +4,7 @@
 import { draw, themed } from "./charts.js";
 import { makeButton } from "./dom.js";
 import { emptyFigure } from "./logic/figures.js";
+import { showRows } from "./table.js";
 
 function makeTab({ name, title }) {
   const tab = makeButton(title);
@@ -13,13 +14,14 @@ function makeTab({ name, title }) {
 }
 
 export class ScoresPanel {
-  /** `part`: the elements tabs, scores, lead, remark; `on`: what pins a node and notes a view. */
+  /** `part`: the elements of the panel, by data-part; `on`: what pins a node and notes a view. */
   constructor(part, on) {
     this.part = part;
     this.on = on;
     this.charts = []; // { name, title, lead, label } of each
     this.chosen = null; // the name of one
     this.round = null;
+    this.rows = []; // of the table beside the chosen chart, if it has one
     part.tabs.addEventListener("click", ({ target }) => {
       const tab = target.closest("[role=tab]");
       if (tab) this.choose(tab.dataset.view);
@@ -63,15 +65,32 @@ export class ScoresPanel {
     this.choose(next.dataset.view);
   }
 
+  /** The chosen chart: of the round, of the whole run, or that it is not there. */
+  chart() {
+    const { charts } = this.round;
+    const { charts_of_run: ofRun, absent } = this.head;
+    const none = { figure: emptyFigure(absent), remark: "" };
+    return charts[this.chosen] ?? ofRun[this.chosen] ?? none;
+  }
+
+  /** The run goes on while its reader stays at a round: a chart of the run is drawn again. */
+  renew(head) {
+    if (this.round && this.chosen in head.charts_of_run) this.draw(this.round, head);
+  }
+
+  showTable(rows, caption) {
+    this.rows = rows;
+    this.part["chart-table"].hidden = !rows.length;
+    if (rows.length) showRows(this.part["chart-rows"], rows, caption);
+  }
+
   /** Draw the chosen chart of `round`; nothing while Plotly loads, as all is shown again then. */
   draw(round, head) {
     Object.assign(this, { round, head });
     if (!window.Plotly) return;
     const { lead, label } = this.charts.find(({ name }) => name === this.chosen);
-    const { figure, remark } = round.charts[this.chosen] ?? {
-      figure: emptyFigure(head.absent),
-      remark: "",
-    };
+    const { figure, remark, rows } = this.chart();
+    this.showTable(rows ?? [], lead);
     this.part.lead.textContent = lead;
     this.part.remark.textContent = remark;
     draw(this.part.scores, themed(figure, head.dark), `${label} ${remark}`, {

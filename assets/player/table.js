@@ -31,6 +31,24 @@ function columnHeadings() {
   return tr;
 }
 
+/** Fill `table` with `rows` of texts, the first its headings; the first of a row is its heading. */
+export function showRows(table, [headings, ...rows], caption) {
+  const [head, body] = [make("thead"), make("tbody")];
+  const line = (cells, scopeOf) => {
+    const tr = make("tr");
+    for (const [i, text] of cells.entries()) {
+      const scope = scopeOf(i);
+      const cell = make(scope ? "th" : "td", text);
+      if (scope) cell.scope = scope;
+      tr.append(cell);
+    }
+    return tr;
+  };
+  head.append(line(headings, () => "col"));
+  body.append(...rows.map((row) => line(row, (i) => (i ? "" : "row"))));
+  table.replaceChildren(make("caption", caption, "unseen"), head, body);
+}
+
 /** Fill the table with the round's rows. */
 export function showTable(table, rows, caption) {
   const [head, body] = [make("thead"), make("tbody")];

@@ -86,25 +86,47 @@ def curve_name(config: DecodeConfig) -> Method:
     return named.get(config.scorer, "presto")
 
 
+def pass_milliseconds(costs: Costs, nodes: int) -> float:
+    """What the target's pass over a tree costs: between measured sizes along a straight line."""
+    return float(np.interp(nodes + 1, costs.rows, costs.verify))
+
+
+def draft_milliseconds(costs: Costs, length: int) -> float:
+    """What a draft costs, likewise."""
+    return float(np.interp(length, costs.lengths, costs.draft))
+
+
 def round_milliseconds(costs: Costs, nodes: int, length: int) -> float:
-    """What a round costs: between measured sizes along a straight line."""
-    verify = np.interp(nodes + 1, costs.rows, costs.verify)
-    return float(verify + np.interp(length, costs.lengths, costs.draft))
+    """What a round costs: its draft and its pass."""
+    return pass_milliseconds(costs, nodes) + draft_milliseconds(costs, length)
+
+
+def nodes_of(shape: Shape, single_path: bool) -> int:
+    """Nodes that are verified: a single path has no more than positions."""
+    return min(shape) if single_path else shape.budget
+
+
+def largest(system: str, config: DecodeConfig) -> Shape:
+    """The most that may be chosen for a pair; what ``config`` has where it has no curve."""
+    curves = curves_of(system)
+    if curves is None or curve_name(config) not in curves.tau:
+        return Shape(config.budget, config.draft_length)
+    return Shape(curves.budgets[-1], curves.lengths[-1])
 
 
 def speeds(tuning: Tuning, single_path: bool, most: int) -> dict[Shape, float]:
     """Tokens per second of every shape of the curve whose costs lie between measured ones.
 
-    A single path has no more nodes than positions. ``most``: positions that a draft can cover.
+    ``most``: positions that a draft can cover.
     """
     costs, curve = tuning.costs, tuning.acceptance
     found = {}
     for length, row in zip(curve.lengths, curve.tau, strict=True):
         for budget, tau in zip(curve.budgets, row, strict=True):
-            nodes = min(budget, length) if single_path else budget
+            shape = Shape(budget, length)
+            nodes = nodes_of(shape, single_path)
             if length <= min(most, costs.lengths[-1]) and nodes < costs.rows[-1]:
-                spent = round_milliseconds(costs, nodes, length)
-                found[Shape(budget, length)] = 1000 * tau / spent
+                found[shape] = 1000 * tau / round_milliseconds(costs, nodes, length)
     return found
 
 

@@ -54,10 +54,23 @@ _known: dict[str, Costs] = {}  # by the text of ``Kept.of``
 def costs_of(pair: Pair) -> Costs:
     """The pair's costs on this device, measured unless they are known."""
     of = _depends_on(pair)
-    key = json.dumps(of, sort_keys=True)
-    if key not in _known:
-        _known[key] = _read(of, key) or _measured(pair, of, key)
+    key = _key(of)
+    _known[key] = _recalled(of, key) or _measured(pair, of, key)
     return _known[key]
+
+
+def are_known(pair: Pair) -> bool:
+    """Whether ``costs_of`` need not measure."""
+    of = _depends_on(pair)
+    return _recalled(of, _key(of)) is not None
+
+
+def _recalled(of: dict[str, str], key: str) -> Costs | None:
+    return _known.get(key) or _read(of, key)
+
+
+def _key(of: dict[str, str]) -> str:
+    return json.dumps(of, sort_keys=True)
 
 
 def _depends_on(pair: Pair) -> dict[str, str]:

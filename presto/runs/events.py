@@ -40,6 +40,11 @@ class RoundDecoded:
 RunEvent = RunStarted | RoundDecoded
 
 
+@dataclass(frozen=True)
+class DeviceMeasured:
+    """What passes cost on the device is measured now, before the run starts; no part of the run."""
+
+
 @dataclass
 class GrowingRun:
     """A run so far. To add a round costs the same however many there are."""

@@ -24,9 +24,9 @@ from presto.records.measures import (
     total_seconds,
 )
 from presto.records.tuning import Tuning
-from presto.runs.events import RoundDecoded, RunEvent, RunStarted, collected
+from presto.runs.events import DeviceMeasured, RoundDecoded, RunEvent, RunStarted, collected
 from presto.runs.requests import check_method, check_prompt, config_for
-from presto.runs.tuning import tuned
+from presto.runs.tuning import must_measure, tuned
 from presto.runs.variants import PLAIN
 from presto.runs.versions import versions
 
@@ -55,16 +55,21 @@ def stream(
     config: DecodeConfig,
     dtype: str = "auto",
     auto: bool = False,
-) -> Generator[RunEvent, None, None]:
+) -> Generator[RunEvent | DeviceMeasured, None, None]:
     """Decode ``prompt``; yields the run's start after the prefill, then every round.
 
-    With ``auto`` budget and draft length are chosen for this device (``presto.runs.budget``).
+    With ``auto`` budget and draft length are chosen for this device (``presto.runs.budget``); if
+    its costs are not known yet, that they are measured is told first.
     Closing the generator ends the run after the round in progress. Raises ``ValueError`` with one
     sentence for a request that cannot run, before any model call.
     """
     check_prompt(prompt)
     find(system)
-    yield from run_events(load(system, dtype), prompt, check_method(method), config, auto)
+    pair, chosen = load(system, dtype), check_method(method)
+    if auto and chosen != PLAIN and must_measure(pair, config_for(chosen, config)):
+        check_fits(len(pair.encode(prompt)), config, pair.system.context)
+        yield DeviceMeasured()
+    yield from run_events(pair, prompt, chosen, config, auto)
 
 
 def run_events(

@@ -7,10 +7,16 @@ from presto.models.registry import Pair
 from presto.records import DecodeConfig
 from presto.records.tuning import Tuning
 from presto.runs.budget import choose, curve_name, curves_of, speeds
-from presto.runs.costs import costs_of
+from presto.runs.costs import are_known, costs_of
 from presto.searches import SEARCHES
 
 logger = logging.getLogger(__name__)
+
+
+def must_measure(pair: Pair, config: DecodeConfig) -> bool:
+    """Whether ``tuned`` measures the device first, which takes a second or two."""
+    curves = curves_of(pair.spec.name)
+    return curves is not None and curve_name(config) in curves.tau and not are_known(pair)
 
 
 def tuned(pair: Pair, config: DecodeConfig) -> tuple[DecodeConfig, Tuning | None]:

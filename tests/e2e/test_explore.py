@@ -40,6 +40,60 @@ def test_every_view_of_the_scores_can_be_chosen_by_mouse_and_keys(visit: Visit) 
     expect(chart).to_contain_text("The n-gram table of this pair is not here")
 
 
+def test_why_a_budget_was_chosen_is_reached_by_keyboard(visit: Visit, tmp_path: Path) -> None:
+    page = visit()
+    page.locator("#settings").get_by_role("button", name="Settings").focus()
+    page.keyboard.press("Enter")
+    auto = page.get_by_label("Auto budget")
+    budget = page.get_by_role("slider", name=re.compile("Budget"))
+    expect(auto).to_be_checked()
+    expect(budget).to_have_count(0)
+    auto.focus()
+    page.keyboard.press("Space")
+    expect(auto).not_to_be_checked()
+    expect(budget).to_be_visible()
+    page.keyboard.press("Space")
+    expect(budget).to_have_count(0)
+    page.get_by_label("Prompt", exact=True).focus()
+    page.keyboard.press("Enter")
+    place = page.locator('#player [data-part="place"]')
+    expect(place).to_contain_text("the token cap was reached")
+    expect(place).to_contain_text("budget 32, 12 drafted (auto)")
+    page.get_by_role("tab", name="Ranks").focus()
+    page.keyboard.press("ArrowLeft")  # around the end, to the last
+    tab = page.get_by_role("tab", name="Why this budget")
+    expect(tab).to_have_attribute("aria-selected", "true")
+    expect(page.locator('#player [data-part="scores"]')).to_have_attribute(
+        "aria-label", re.compile("^Expected tokens per second.*Chosen: 32 nodes, 12 drafted")
+    )
+    page.locator(".chart-table summary").focus()
+    page.keyboard.press("Enter")
+    rows = page.locator('[data-part="chart-rows"] tr')
+    expect(rows).to_have_text([re.compile(f"^{start}") for start in ("budget", "16", "32", "64")])
+    page.get_by_role("button", name="As CSV").focus()
+    with page.expect_download() as download:
+        page.keyboard.press("Enter")
+    download.value.save_as(tmp_path / "budget.csv")
+    saved = list(csv.reader((tmp_path / "budget.csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert saved[0] == ["budget", "tokens/s, 4 drafted", "tokens/s, 12 drafted"]
+    assert saved[2] == ["32", "71.4", "100.0"]
+
+
+def test_a_recorded_run_and_a_link_with_numbers_turn_auto_off(visit: Visit, address: str) -> None:
+    page = visit(url=f"{address}/?prompt=hello&budget=64", wait=lambda page: None)
+    budget = page.get_by_role("slider", name=re.compile("Budget"))
+    page.locator("#settings").get_by_text("Settings", exact=True).click()
+    expect(page.get_by_label("Auto budget")).not_to_be_checked()
+    expect(budget).to_have_value("64")
+    page.goto(f"{address}/?prompt=hello")
+    page.locator("#settings").get_by_text("Settings", exact=True).click()
+    expect(page.get_by_label("Auto budget")).to_be_checked()
+    page.get_by_label("Recorded run").click()
+    page.get_by_role("option", name="Usual").click()
+    expect(page.get_by_label("Auto budget")).not_to_be_checked()
+    expect(budget).to_have_value("32")
+
+
 def test_ranks_by_the_other_score_resize_marks_in_place(visit: Visit) -> None:
     page = visit()
     read = """() => JSON.stringify(document.querySelector('[data-part="tree"]').data

@@ -9,13 +9,14 @@ import sys
 import time
 import types
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT)]
 
 from presto.records import DecodeConfig  # noqa: E402
-from presto.runs.events import RunEvent, events_of  # noqa: E402
+from presto.runs.events import DeviceMeasured, RunEvent, events_of  # noqa: E402
 from tests.support import synthetic  # noqa: E402
 
 PACE = float(os.environ.get("PACE", "0.05"))
@@ -24,8 +25,8 @@ CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
 
 
 def stream(
-    system: str, prompt: str, method: str, config: DecodeConfig
-) -> Generator[RunEvent, None, None]:
+    system: str, prompt: str, method: str, config: DecodeConfig, auto: bool = False
+) -> Generator[RunEvent | DeviceMeasured, None, None]:
     """A double of ``presto.runs.runner.stream``."""
     if prompt == "context":
         raise ValueError("the prompt has 9,000 tokens, the context holds 8,192")
@@ -33,7 +34,11 @@ def stream(
         raise RuntimeError("secret detail")
     pieces = synthetic.HOSTILE if prompt == "hostile" else synthetic.PLAIN
     made = synthetic.recording(rounds=8, budget=16, pieces=pieces, prompt=prompt)
-    lanes = {trace.method: trace for trace in made.traces}
+    tuning = synthetic.TUNING if auto else None
+    lanes = {trace.method: replace(trace, tuning=tuning) for trace in made.traces}
+    if auto:
+        yield DeviceMeasured()
+        time.sleep(PACE)
     try:
         for count, event in enumerate(events_of(lanes[method])):  # type: ignore[index]
             yield event

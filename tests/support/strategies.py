@@ -12,6 +12,7 @@ from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.plain import Node, Row, Space, formula_row, in_units, tree_of
 from presto.records import DecodeConfig, Marginals, Tree
+from presto.records.tuning import Acceptance, Costs, Tuning
 from presto.registry import checked
 from presto.scorers import SCORERS, FromCounts
 from presto.searches import SEARCHES
@@ -115,3 +116,23 @@ def plain_tree(
 
     space = Space(tokens, log_q, row, config, search.rows(config), offered.found)
     return as_recorded(tree_of(context[-1], search.plain(space), config.budget), offered)
+
+
+_sizes = st.lists(st.integers(1, 129), min_size=1, max_size=6, unique=True).map(sorted)
+_lengths = st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True).map(sorted)
+_milliseconds = st.floats(0.001, 1e4)
+
+
+@st.composite
+def tunings(draw: st.DrawFn) -> Tuning:
+    """Costs and acceptance over axes that need not match."""
+    rows, lengths = draw(_sizes), draw(_lengths)
+    axis, budgets = draw(_lengths), draw(_sizes)
+    verify = draw(st.lists(_milliseconds, min_size=len(rows), max_size=len(rows)))
+    drafts = draw(st.lists(_milliseconds, min_size=len(lengths), max_size=len(lengths)))
+    row = st.lists(st.floats(0, 16), min_size=len(budgets), max_size=len(budgets)).map(tuple)
+    tau = draw(st.lists(row, min_size=len(axis), max_size=len(axis)))
+    return Tuning(
+        Costs(tuple(rows), tuple(verify), tuple(lengths), tuple(drafts)),
+        Acceptance(tuple(axis), tuple(budgets), tuple(tau)),
+    )

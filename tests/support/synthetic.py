@@ -19,6 +19,7 @@ from presto.records import (
     Tree,
     plain,
 )
+from presto.records.tuning import Acceptance, Costs, Tuning
 
 PLAIN = [
     *(
@@ -73,6 +74,11 @@ PLAIN = [
     ),
 ]
 PROMPT_IDS = (1, 2, 3)
+# By it the settings that a run has by default, 32 nodes and 12 positions, are the fastest.
+TUNING = Tuning(
+    Costs((1, 17, 33, 65), (10.0, 20.0, 30.0, 90.0), (4, 12), (5.0, 6.0)),
+    Acceptance((4, 12), (16, 32, 64), ((2.0, 2.5, 2.6), (2.4, 3.6, 4.0))),
+)
 HOSTILE: list[Piece] = [
     *(
         "<b>",

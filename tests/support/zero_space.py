@@ -28,7 +28,7 @@ from ui.lanes import Lane, LaneEvent  # noqa: E402
 
 
 def stream(
-    system: str, prompt: str, method: str, config: DecodeConfig
+    system: str, prompt: str, method: str, config: DecodeConfig, auto: bool = False
 ) -> Generator[RunEvent, None, None]:
     """The double of the browser tests; ``created`` tells in which process a run was made."""
     if prompt == "memory":
