@@ -100,14 +100,17 @@ def restore(request: gr.Request) -> list[Any]:
     ]
 
 
-# How Gradio serves an event of the page: at once, one file at a time, or one run at a time.
+# How Gradio serves an event of the page: at once, one file at a time, or one run at a time. A run
+# may be asked for while an earlier one of the page, given up, still waits in the line or ends its
+# round: by itself Gradio would drop it ("once").
 AT_ONCE: dict[str, Any] = {
     "api_visibility": "private",
     "concurrency_limit": None,
     "show_progress": "hidden",
 }
 ONE_FILE: dict[str, Any] = AT_ONCE | {"concurrency_limit": 1, "show_progress": "minimal"}
-ONE_RUN: dict[str, Any] = {
+EVERY_TIME: dict[str, Any] = {"trigger_mode": "multiple"}
+ONE_RUN: dict[str, Any] = EVERY_TIME | {
     "api_visibility": "private",
     "concurrency_limit": 1,
     "concurrency_id": MODEL,
@@ -165,7 +168,7 @@ def explore_page(page: gr.Blocks) -> list[Any]:
     over = begun.success(
         run_live, [ticket, number, *request], player, show_progress_on=prompt, **ONE_RUN
     )
-    over.then(ready_again, ticket, buttons, **AT_ONCE)
+    over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
     pair, named = settings[0], dict(zip(FIELDS, settings[1:], strict=True))
     pair.input(choose_pair, pair, [pair, named["budget"]], **AT_ONCE)
@@ -207,7 +210,7 @@ def compare_page(settings: list[Any]) -> None:
     over = begun.success(
         run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
     )
-    over.then(ready_again, ticket, buttons, **AT_ONCE)
+    over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
 
 

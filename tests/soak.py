@@ -47,13 +47,18 @@ class Visitor:
             self.page = self.context.new_page()
             self.page.set_default_timeout(LONGEST_MS)
             query = {"system": PAIRS[run % len(PAIRS)], "max_new_tokens": "14", "budget": "12"}
-            prompt = {"prompt": f"Visitor {self.number} asks for a line about {run}."}
-            self.page.goto(f"{self.url}/?{urlencode(prompt | query)}")
+            prompt = f"Visitor {self.number} asks for a line about {run}."
+            self.page.goto(f"{self.url}/?{urlencode({'prompt': prompt} | query)}")
+            asked = self.page.get_by_label("Prompt", exact=True)
+            expect(asked).to_have_value(prompt, timeout=LONGEST_MS)
         self._button("Run").click()
-        expect(self._button("Stop")).to_be_enabled(timeout=LONGEST_MS)
+        # Looked for every half second at least: a run is over in less than two.
+        self.page.locator('#ask button:enabled:text-is("Stop")').wait_for()
 
     def end(self, how: str) -> None:
-        """See the run to its end, or end it."""
+        """See the run to its end, or end it: a tab's first run when a round of it is shown, a later
+        one at once, also while it waits in the line.
+        """
         assert self.page is not None
         if how != "wait":
             first = self.page.locator(WHERE)

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import orjson
 import pytest
 from gradio.context import LocalContext
 from gradio.data_classes import PredictBodyInternal
 from gradio.queueing import Event, EventQueue, Queue
 from gradio.route_utils import API_PREFIX
+from gradio.server_messages import CloseStreamMessage, ProcessCompletedMessage
 from gradio_client.utils import is_file_obj_with_meta
 
 import ui
@@ -132,6 +134,18 @@ def test_the_pages_of_gradio_ask_for_a_stream_as_our_script_expects() -> None:
     script = (PLAYER / "streams.js").read_text(encoding="utf-8")
     assert f'const STREAM = "{STREAM}";' in script
     assert f"{API_PREFIX}/queue/data" == STREAM
+    assert "queue/join" in client
+    assert f'const JOIN = "{API_PREFIX}/queue/join";' in script
+
+
+def test_the_ends_of_answers_and_streams_read_as_our_script_expects() -> None:
+    completed = ProcessCompletedMessage(output={}, success=True, event_id="7")
+    script = (PLAYER / "logic" / "unheard.js").read_text(encoding="utf-8")
+    for message, name in ((completed, "COMPLETED"), (CloseStreamMessage(), "CLOSED")):
+        written = orjson.dumps(message.model_dump()).decode()
+        found = re.search(rf"const {name} = '(.*)';", script)
+        assert found
+        assert found[1] in written
 
 
 @pytest.mark.parametrize(

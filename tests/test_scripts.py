@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,26 +49,27 @@ def test_lines_and_files_stay_short(path: Path) -> None:
     assert len(lines) <= 250
 
 
-def imported(path: Path, found: dict[Path, None]) -> dict[Path, None]:
-    """``path`` and what it imports, directly or not."""
-    if path not in found:
-        found[path] = None
-        for name in IMPORT.findall(path.read_text(encoding="utf-8")):
-            imported((path.parent / name).resolve(), found)
+def imported(paths: Iterable[Path]) -> set[Path]:
+    """``paths`` and what they import, directly or not."""
+    found: set[Path] = set()
+    left = [*paths]
+    while left:
+        if (path := left.pop()) not in found:
+            found.add(path)
+            names = IMPORT.findall(path.read_text(encoding="utf-8"))
+            left += [(path.parent / name).resolve() for name in names]
     return found
 
 
 def test_the_page_loads_early_exactly_what_it_shows_first() -> None:
-    needed = imported(PLAYER / "player.js", {}) | {PLAYER / name: None for name in AT_ONCE}
+    needed = imported(PLAYER / name for name in ("player.js", *AT_ONCE))
     hrefs = re.findall(r'rel="modulepreload"[^>]* href="gradio_api/file=([^"]+)"', early_scripts())
     assert sorted(hrefs) == sorted(path.as_posix() for path in needed)
 
 
 def test_no_script_is_unused() -> None:
-    used = {PLAYER / name: None for name in ("boot.js", *AT_ONCE)}
-    for name in ("player", "compare", "bench"):
-        used |= imported(PLAYER / f"{name}.js", {})
-    assert set(SCRIPTS) == used.keys()
+    names = ("boot.js", "player.js", "compare.js", "bench.js", *AT_ONCE)
+    assert set(SCRIPTS) == imported(PLAYER / name for name in names)
 
 
 @settings(max_examples=10, deadline=None)

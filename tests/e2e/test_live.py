@@ -82,6 +82,41 @@ def test_stop_ends_the_run_within_a_round_and_the_next_run_starts(
     settled(page)
 
 
+def test_a_run_asked_for_while_the_stopped_one_ends_its_round_is_decoded(
+    visit: Visit, release: Release
+) -> None:
+    page = visit()
+    run(page, "hello")
+    expect(page.locator('[data-part="where"]')).to_have_text(HELD)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    settled(page)
+    asked_again(page)
+    release()
+    expect(page.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(page)
+
+
+def test_a_run_asked_for_while_the_stopped_one_waits_in_the_line_is_decoded(
+    visit: Visit, release: Release
+) -> None:
+    first, second = visit(), visit()
+    run(first, "hello")
+    expect(first.locator('[data-part="where"]')).to_have_text(HELD)
+    run(second, "hello")
+    second.get_by_role("button", name="Stop", exact=True).click()
+    settled(second)
+    asked_again(second)
+    release()
+    expect(second.locator('[data-part="where"]')).to_have_text("round 8 / 8")
+    settled(second)
+
+
+def asked_again(page: Page) -> None:
+    """Ask for a run and wait until the server has taken it."""
+    run(page, "again")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_enabled()
+
+
 @pytest.mark.parametrize("prompt", ["", "   "])
 def test_blank_prompts_are_refused_in_words(visit: Visit, prompt: str) -> None:
     page = visit(expected="status of 422")  # how Gradio answers a refusal; browsers log it

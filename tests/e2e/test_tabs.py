@@ -15,6 +15,16 @@ NO_SOCKETS = """window.WebSocket = class {
     constructor() { setTimeout(() => this.onclose({ code: 1006 })); }
 };"""
 
+LATE_MESSAGES = """window.WebSocket = class extends window.WebSocket {
+    #handlers = {};
+    #late(kind, handler) {
+        this.#handlers[kind] = handler;
+        super[`on${kind}`] = (event) => setTimeout(() => this.#handlers[kind]?.(event), 2000);
+    }
+    set onmessage(handler) { this.#late("message", handler); }
+    set onclose(handler) { this.#late("close", handler); }
+};"""
+
 
 @pytest.fixture(scope="module")
 def slow(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -77,6 +87,21 @@ def test_a_stream_that_no_socket_carries_is_asked_for_by_fetch(
     page.goto(slow)
     rest(page)
     run(page, "hello")
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_enabled()  # an answer came
+    page.close()
+
+
+def test_a_run_is_heard_that_is_asked_for_while_the_end_of_a_stream_is_on_its_way(
+    context: BrowserContext, slow: str
+) -> None:
+    page = context.new_page()
+    page.add_init_script(LATE_MESSAGES)
+    page.goto(slow)
+    rest(page)
+    page.get_by_label("Preset prompt").click()
+    with page.expect_websocket():  # its stream, which the server ends at once
+        page.get_by_role("option", name="Whitespace").click()
+    page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("button", name="Stop", exact=True)).to_be_enabled()  # an answer came
     page.close()
 
