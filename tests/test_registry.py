@@ -14,7 +14,7 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from presto.decoding.loop import autoregressive, decode
 from presto.kernels.table import NgramTable
-from presto.models import sources
+from presto.models import registry, sources
 from presto.models.catalogue import EMBEDDED, PAIRS, PairSpec, WeightsError, find
 from presto.models.dflash_config import DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
@@ -68,6 +68,17 @@ def pair(request: pytest.FixtureRequest, qwen: tuple[Path, Path], nemotron: Path
         local_pair(nemotron, mode="quadratic" if "quadratic" in request.param else "linear"),
         "float32",
     )
+
+
+def test_memory_is_given_back_whenever_a_pair_was_loaded(
+    nemotron: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released: list[bool] = []
+    monkeypatch.setattr(registry, "release", lambda: released.append(True))
+    registry.forget()
+    spec = local_pair(nemotron)
+    assert load(spec, "float32") is load(spec, "float32")
+    assert len(released) == 1
 
 
 @settings(max_examples=examples(25))

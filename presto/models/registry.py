@@ -9,6 +9,7 @@ from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.models.catalogue import PairSpec, find, names
 from presto.models.kinds import KINDS, load_target, local_pair
+from presto.models.memory import release
 from presto.models.packed import pack_linears
 from presto.models.sources import resolve
 from presto.models.tables import table_of
@@ -57,7 +58,11 @@ def load(pair: str | PairSpec, dtype: str = "auto", revision: str | None = None)
         >>> pair.text.decode(pair.encode("Hi!")[-4:])
         'assistant\\n'
     """
-    return _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
+    loaded = _load.cache_info().misses
+    found = _load(find(pair) if isinstance(pair, str) else pair, dtype, revision)
+    if _load.cache_info().misses > loaded:
+        release()  # of the pair that made room, and of what loading needed
+    return found
 
 
 def ngram_for(pair: Pair, config: DecodeConfig) -> NgramModel:
