@@ -32,6 +32,9 @@ LONGEST_MS = 180_000  # a busy machine may take for what is expected
 EVERY = 10  # runs between two readings
 WHERE = '#player [data-part="where"]'
 
+STOPPABLE = """[...document.querySelectorAll("#ask button:enabled")]
+    .some((button) => button.textContent.trim() === "Stop")"""
+
 
 class Visitor:
     """One browser with one tab."""
@@ -52,8 +55,7 @@ class Visitor:
             asked = self.page.get_by_label("Prompt", exact=True)
             expect(asked).to_have_value(prompt, timeout=LONGEST_MS)
         self._button("Run").click()
-        # Looked for every half second at least: a run is over in less than two.
-        self.page.locator('#ask button:enabled:text-is("Stop")').wait_for()
+        self.page.wait_for_function(STOPPABLE)  # looked for in every frame: a run may be short
 
     def end(self, how: str) -> None:
         """See the run to its end, or end it: a tab's first run when a round of it is shown, a later
