@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 
 from presto.paths import ASSETS
 from presto.records import load_recording, save
-from tests.support.browser import rest
+from tests.support.browser import PATIENCE, rest
 from tests.support.measuring import opened, report
 from tests.support.server import SERVE, served
 
@@ -65,6 +65,7 @@ DRAG = f"""async (values) => {{
 
 def at(page: Page, url: str, budget: int) -> None:
     """Open the panel at a budget, all of the page at rest."""
+    page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/?run=Fibonacci%3A+code&round=6&whatif=budget:{budget}")
     rest(page)
     page.wait_for_selector('[data-part="otherTree"] .textpoint')

@@ -115,6 +115,18 @@ test("what was forgotten is not shown, what is asked afterwards is", async () =>
   assert.deepEqual(log.shown.at(-1), [4, 40]);
 });
 
+test("an answer that cannot be shown does not stop the next", async () => {
+  const shown = [];
+  const show = (answer) => {
+    if (answer === 1) throw new Error("broken");
+    shown.push(answer);
+  };
+  const machine = new Newest(async (question) => question, show);
+  await assert.rejects(machine.want(1), /broken/);
+  await machine.want(2);
+  assert.deepEqual(shown, [2]);
+});
+
 test("lines are read whole however the bytes are cut", async () => {
   await Promise.all(
     Array.from({ length: 40 }, async (_, seed) => {

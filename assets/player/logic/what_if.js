@@ -60,14 +60,20 @@ export class Newest {
     this.#next = question;
     if (this.#busy) return;
     this.#busy = true;
-    while (this.#next !== null) {
-      const asked = this.#next;
-      this.#next = null;
-      const answer = await this.ask(asked);
-      if (!this.#isForgotten) this.show(answer, asked);
-      this.#isForgotten = false;
+    try {
+      while (this.#next !== null) await this.#answer();
+    } finally {
+      this.#busy = false;
     }
-    this.#busy = false;
+  }
+
+  async #answer() {
+    const asked = this.#next;
+    this.#next = null;
+    const answer = await this.ask(asked);
+    const isForgotten = this.#isForgotten;
+    this.#isForgotten = false;
+    if (!isForgotten) this.show(answer, asked);
   }
 
   /** Nothing that was asked so far is to be shown any more. */
