@@ -63,10 +63,14 @@ DRAG = f"""async (values) => {{
 }}"""
 
 
-def at(page: Page, url: str, budget: int) -> None:
-    """Open the panel at a budget, all of the page at rest."""
+def address(url: str, budget: int) -> str:
+    """The panel, open, at a budget."""
+    return f"{url}/?run=Fibonacci%3A+code&round=6&whatif=budget:{budget}"
+
+
+def settle(page: Page) -> None:
+    """Wait until all of the page is at rest, and watch its trees from then on."""
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{url}/?run=Fibonacci%3A+code&round=6&whatif=budget:{budget}")
     rest(page)
     page.wait_for_selector('[data-part="otherTree"] .textpoint')
     page.wait_for_timeout(1000)
@@ -75,8 +79,8 @@ def at(page: Page, url: str, budget: int) -> None:
 
 def moves(url: str, budget: int) -> None:
     """Print the times of single moves and of drags."""
-    with opened(url) as page:
-        at(page, url, budget)
+    with opened(address(url, budget)) as page:
+        settle(page)
         # Another λ each time, never the run's own: the sentence then begins with it.
         singles = [(page.evaluate(SINGLE, (75 + 5 * i) / 100),) for i in range(MOVES)]
         report((f"one move, budget {budget}",), singles[2:])
@@ -92,8 +96,8 @@ def moves(url: str, budget: int) -> None:
 
 def sweeping(url: str) -> float:
     """Seconds of one sweep, from the click to the whole map."""
-    with opened(url) as page:
-        at(page, url, 32)
+    with opened(address(url, 32)) as page:
+        settle(page)
         began = time.perf_counter()
         page.click('[data-part="sweep"]')
         page.wait_for_selector('[data-part="sweepTable"]:not([disabled])')
