@@ -25,7 +25,7 @@ from tests.support.checks import some
 from tests.support.server import APP, served
 
 ROOT = APP.parent
-LEFT_OUT = "counts.unigrams-"  # one kernel among those compiled beforehand
+LEFT_OUT = "smoothing.unigrams-"  # one kernel among those compiled beforehand
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 
 
