@@ -336,6 +336,14 @@ def test_a_drafter_of_few_positions_and_a_short_context() -> None:
     assert found.rows == (1, 9)
 
 
+@given(st.lists(st.lists(st.floats(1, 1e3), min_size=3, max_size=3), min_size=1, max_size=6))
+def test_a_busy_machine_cannot_make_a_small_pass_the_dear_one(times: list[list[float]]) -> None:
+    found = costs._rising([min(measured) for measured in times])
+    assert list(found) == sorted(found)
+    assert all(cost <= min(measured) for cost, measured in zip(found, times, strict=True))
+    assert set(found) <= {min(measured) for measured in times}
+
+
 def test_costs_are_measured_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked = []
 

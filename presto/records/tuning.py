@@ -31,7 +31,7 @@ def check_rising(**axes: tuple[int, ...]) -> None:
 
 @dataclass(frozen=True, config=STRICT)
 class Costs:
-    """Milliseconds of passes behind a short context: medians of a few.
+    """Milliseconds of passes behind a short context: the least of a few.
 
     ``verify[i]``: the target's pass over a tree of ``rows[i]`` nodes, the root counted.
     ``draft[i]``: a draft of ``lengths[i]`` positions.
