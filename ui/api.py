@@ -65,7 +65,7 @@ def decode(
 
     Args:
         prompt: what to say to the model; its chat template is applied.
-        method: "presto", "presto+" (the learned correction), "blind" (the tree without correction),
+        method: "presto", "presto+" (the learned correction and prompt lookup), "blind" (the tree without correction),
         "linear" (one path) or "ar" (no drafting).
         system: name of the pair; empty for the default.
         settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}; the
