@@ -65,8 +65,8 @@ def decode(
 
     Args:
         prompt: what to say to the model; its chat template is applied.
-        method: "presto", "presto+" (the learned correction and prompt lookup), "blind" (the tree without correction),
-        "linear" (one path) or "ar" (no drafting).
+        method: "presto", "presto+" (the learned correction and prompt lookup), "blind" (the tree
+        without correction), "linear" (one path) or "ar" (no drafting).
         system: name of the pair; empty for the default.
         settings: fields of DecodeConfig to change, such as {"budget": 64, "temperature": 0.8}; the
         "config" of a trace will do. {"budget": "auto"} chooses budget and draft length for the
