@@ -157,7 +157,7 @@ def test_hostile_tokens_show_their_characters_and_run_nothing(visit: Visit) -> N
     table = ""
     for number in range(1, 9):
         expect(page.locator("#player caption")).to_have_text(f"Nodes of round {number}")
-        table += page.locator("#player .scroll").inner_text()
+        table += page.locator("#player .scroll[aria-label='Table of nodes']").inner_text()
         click_node(page, 1)
         page.keyboard.press("ArrowRight")
     text = page.locator('[data-part="text"]').inner_text()
@@ -226,7 +226,7 @@ def test_a_phone_needs_no_horizontal_scroll(visit: Visit, width: int) -> None:
     assert ranges[1][0] < 0  # the root is on top, the depth runs down
     expect(page.locator(".player tbody tr")).to_have_count(len(USUAL.rounds[0].tree.tokens) + 1)
     assert (
-        page.locator(".player .scroll").evaluate("(e) => e.offsetHeight") > 300
+        page.locator(".player .scroll[aria-label='Table of nodes']").evaluate("(e) => e.offsetHeight") > 300
     )  # though it is far out of sight
 
 
