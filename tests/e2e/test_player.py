@@ -226,7 +226,10 @@ def test_a_phone_needs_no_horizontal_scroll(visit: Visit, width: int) -> None:
     assert ranges[1][0] < 0  # the root is on top, the depth runs down
     expect(page.locator(".player tbody tr")).to_have_count(len(USUAL.rounds[0].tree.tokens) + 1)
     assert (
-        page.locator(".player .scroll[aria-label='Table of nodes']").evaluate("(e) => e.offsetHeight") > 300
+        page.locator(".player .scroll[aria-label='Table of nodes']").evaluate(
+            "(e) => e.offsetHeight"
+        )
+        > 300
     )  # though it is far out of sight
 
 
