@@ -19,7 +19,7 @@ Level = Sequence[Sequence[int]]  # [D, K]
 class Node:
     """A candidate: ranks and tokens from depth 1 to its own, and its numbers in units of 1e-5 nats.
 
-    ``blind`` and ``aligned`` are path sums; ``priority`` is the least path score on the path, 0 of
+    ``blind`` and ``aligned`` are path sums; ``priority`` is the least path score on the path, 1 of
     a path that prompt lookup found.
     """
 
@@ -113,7 +113,7 @@ class Space:
                 log_rho=row.log_rho[rank],
                 blind=node.blind + log_q[rank],
                 aligned=aligned,
-                priority=0 if found else min(node.priority, aligned),
+                priority=1 if found else min(0, node.priority, aligned),
             )
             result.append(child)
         return result

@@ -108,7 +108,8 @@ class Run:
         committed = () if exact is None else self.emit([exact])
         if exact is not None and self.finish is not None:
             return _exact_only(start, exact, draft, committed, watch)
-        draft = with_found(draft, self.text_ids, self.config.top_k)
+        with watch.stage("draft"):
+            draft = with_found(draft, self.text_ids, self.config.top_k)
         hidden = self.hidden_of(draft)
         tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config, hidden)
         watch.add("score", seconds.score)

@@ -3,7 +3,7 @@ best-first search.
 
 A node's *priority* is the least path score on its path, so a child never precedes its parent and
 every choice of the best B nodes is a tree; where no score exceeds its parent's, the priority is the
-path score itself. A path that prompt lookup found has the root's priority, 0. Nodes are ordered by
+path score itself, at most 0. A path that prompt lookup found has priority 1. Nodes are ordered by
 priority, then depth, then rank, then the order of their parents. (A token id can never decide: at
 one depth it follows from the rank.) One whole number, the node's key, carries this order; the
 smallest key comes first.
@@ -86,7 +86,7 @@ def _place(
     nodes[ALIGNED, node] = above[ALIGNED, parent] + rows.increment[row, rank]
     found = _found(problem, above, parent) == rank
     nodes[FOUND, node] = found
-    nodes[PRIORITY, node] = 0 if found else min(above[PRIORITY, parent], nodes[ALIGNED, node])
+    nodes[PRIORITY, node] = 1 if found else min(0, above[PRIORITY, parent], nodes[ALIGNED, node])
 
 
 @inlined
@@ -126,7 +126,7 @@ def _open(
     row, found = _row(problem, rows, nodes, node), _found(problem, nodes, node)
     for rank in range(problem.tokens.shape[1]):
         score = nodes[ALIGNED, node] + rows.increment[row, rank]
-        priority = 0 if rank == found else min(nodes[PRIORITY, node], score)
+        priority = 1 if rank == found else min(0, nodes[PRIORITY, node], score)
         key = _key(priority, depth + 1, rank, node)
         if len(best) < budget:
             heappush(best, -key)
