@@ -105,7 +105,7 @@ def _rule(task: Task) -> Rule:
     return Rule(
         weights=_weights(scorer, config.lam)[: len(task.candidates.tokens)],
         correct_first=config.correct_first and scorer.corrects_first,
-        normalised=config.normalised,
+        normalised=config.normalised and ratio is not None,
         ngram=FORMULAS[ratio.formula] if isinstance(ratio, FromCounts) else NOTHING,
         online=checked(scorer, config.scorer_settings).get("online", 0.0),
     )
@@ -226,14 +226,13 @@ def _compiled_rows(task: Task) -> Callable[[plain.Node], plain.Row]:
 
 
 def _tree(problem: Problem, nodes: np.ndarray) -> Tree:
-    levels, ranks = nodes[DEPTH, 1:] - 1, nodes[RANK, 1:]
-    log_q = np.zeros(nodes.shape[1])
-    log_q[1:] = problem.log_q[levels, ranks]
-    scores = np.stack((log_q, nodes[LOG_RHO], nodes[BLIND], nodes[ALIGNED])) / PER_NAT
+    places = (nodes[DEPTH, 1:] - 1) * problem.tokens.shape[1] + nodes[RANK, 1:]
+    scores = nodes[[LOG_RHO, BLIND, ALIGNED]] / PER_NAT
     return Tree(
-        (problem.anchor, *problem.tokens[levels, ranks].tolist()),
+        (problem.anchor, *problem.tokens.take(places).tolist()),
         tuple(nodes[PARENT].tolist()),
         tuple(nodes[RANK].tolist()),
+        (0.0, *(problem.log_q.take(places) / PER_NAT).tolist()),
         *map(tuple, scores.tolist()),
     )
 

@@ -190,7 +190,7 @@ def test_the_largest_tree_that_a_run_can_make_is_read(trace: Trace) -> None:
     [
         (star(1025), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
         (star(300_000), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
-        (chain(32), "x", "node 32 has depth 32, at most 31 are allowed"),
+        (chain(32), "x", "the tree has depth 32, at most 31 are allowed"),
         (chain(4000), "x", "rounds.0.tree.tokens: Tuple should have at most 1025 items"),
         (star(400), "x" * 513, "String should have at most 512 characters"),
         (star(400), "x" * 9000, "String should have at most 512 characters"),

@@ -40,7 +40,7 @@ class Problem(NamedTuple):
     tokens: np.ndarray  # [D, K]
     log_q: np.ndarray  # [D, K] in units
     unigram: np.ndarray  # [D, K] p(t), filled in for an n-gram scorer only
-    levels: np.ndarray  # [D, 3] the weights of log q and log ρ, and log Σ_K q in units
+    levels: np.ndarray  # [D, 3] weights of log q and log ρ; log Σ_K q in units, if normalised
     correct_first: bool
     normalised: bool
     ngram: int
@@ -60,8 +60,7 @@ def problem_of(
     unigram = np.empty(tokens.shape)
     if rule.ngram != NOTHING:
         unigrams(counts, tokens.ravel(), unigram.ravel())
-    top = log_q.max(axis=1)
-    log_mass = np.log(np.exp(log_q - top[:, None]).sum(axis=1)) + top
+    log_mass = _log_sum(log_q) if rule.normalised else np.zeros(len(log_q))
     before, anchor = last_two(context, counts.vocab)
     return Problem(
         counts=counts,
@@ -77,6 +76,13 @@ def problem_of(
         online=rule.online,
         found=np.array(candidates.found, np.int64),
     )
+
+
+def _log_sum(log_q: np.ndarray) -> np.ndarray:
+    """log Σ_K q ``[D]`` in nats."""
+    top = log_q.max(axis=1)
+    result: np.ndarray = np.log(np.exp(log_q - top[:, None]).sum(axis=1)) + top
+    return result
 
 
 @inlined

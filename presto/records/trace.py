@@ -104,8 +104,8 @@ class Tree:
             if not 0 <= parent < i:
                 raise ValueError(f"parent of node {i} must lie in 0..{i - 1}, got {parent}")
             depth.append(depth[parent] + 1)
-            if depth[i] > MAX_DEPTH:
-                raise ValueError(f"node {i} has depth {depth[i]}, at most {MAX_DEPTH} are allowed")
+        if max(depth) > MAX_DEPTH:
+            raise ValueError(f"the tree has depth {max(depth)}, at most {MAX_DEPTH} are allowed")
         return self
 
 
