@@ -5,7 +5,6 @@ and goes on from there.
 """
 
 import json
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,7 +14,6 @@ from typing import Any
 from presto.benchmarks.results import BenchResult, BenchRun, Plan, digest, parse_result
 from presto.benchmarks.summary import differences, summarise
 from presto.decoding.loop import check_fits
-from presto.models.device import device_name, dtype_name
 from presto.models.registry import Pair
 from presto.records import DecodeConfig, Trace
 from presto.records.writing import check_output, write_whole
@@ -25,7 +23,7 @@ from presto.runs.runner import run_events
 from presto.runs.stopping import Stop
 from presto.runs.tuning import tuned
 from presto.runs.variants import PLAIN, Variant
-from presto.runs.versions import versions
+from presto.runs.versions import versions, where
 
 WARM_UP_TOKENS = 24
 WRITE_SECONDS = 20.0  # between two writings: the figures of many prompts take a while
@@ -100,7 +98,7 @@ class Bench:
         of_set = {name: [n for n in done if self.prompts[n].dataset == name] for name in sets}
         rows = self._rows(done)
         return {
-            "where": where(self.pair),
+            "where": where(self.pair.system),
             "config": asdict(self.config),
             "chosen": self.chosen(),
             "prompts": {name: len(numbers) for name, numbers in of_set.items()},
@@ -137,7 +135,7 @@ class Bench:
         parts = asdict(result)
         then = [parts["where"], parts["config"], parts["plan"], {"chosen": parts["chosen"]}]
         chosen = {"chosen": self.chosen()}
-        now = [where(self.pair), asdict(self.config), asdict(self.plan()), chosen]
+        now = [where(self.pair.system), asdict(self.config), asdict(self.plan()), chosen]
         for was, is_now in zip(then, now, strict=True):
             for name in is_now:
                 if was[name] != is_now[name]:
@@ -207,15 +205,3 @@ def run_bench(
         if bench.runs:
             file.write(result)
     return result
-
-
-def where(pair: Pair) -> dict[str, str]:
-    """On what the figures were measured."""
-    system = pair.system
-    return {
-        "pair": system.name,
-        "mode": system.mode,
-        "device": device_name(system.device),
-        "dtype": dtype_name(system.dtype),
-        "processor": platform.processor() or platform.machine(),
-    }

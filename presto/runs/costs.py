@@ -8,7 +8,6 @@ seconds.
 import hashlib
 import json
 import os
-import platform
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -19,13 +18,13 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from presto.decoding.protocols import Session, System
-from presto.models.device import device_name, dtype_name, may_record
+from presto.models.device import may_record
 from presto.models.registry import Pair
 from presto.paths import cache_folder
 from presto.records import STRICT, DecodeConfig, Tree
 from presto.records.tuning import Costs
 from presto.records.writing import write_whole
-from presto.runs.versions import versions
+from presto.runs.versions import versions, where
 
 ROWS, LENGTHS = (1, 9, 17, 33, 65, 129), (4, 10, 16)  # of the trees and drafts that are timed
 # Larger trees are left out once a pass costs so many times that of one row: doubling the budget
@@ -75,11 +74,8 @@ def _key(of: dict[str, str]) -> str:
 def _depends_on(pair: Pair) -> dict[str, str]:
     system = pair.system
     return {
-        "pair": system.name,
-        "mode": system.mode,
-        "device": device_name(system.device),
-        "processor": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
-        "dtype": dtype_name(system.dtype),
+        **where(system),
+        "cores": str(os.cpu_count()),
         "threads": str(torch.get_num_threads()),
         "graphs": str(may_record(system.device)),
         **{f"model {role}": source for role, source in pair.models},
