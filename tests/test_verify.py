@@ -4,9 +4,11 @@ import math
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from presto.decoding.sampling import Sampler
-from presto.decoding.verify import follow, margin
+from presto.decoding.verify import _walk, _walk_and_draw, exact_choice, follow
 from presto.records import Tree
 from tests.support.doubles import tree_input
 
@@ -64,8 +66,37 @@ def test_the_targets_eight_likeliest_tokens_are_recorded_where_it_stopped() -> N
 
 
 @pytest.mark.parametrize(("logits", "gap"), [([1.0, 5.0, -2.0, 2.5], 2.5), ([7.0], 0.0)])
-def test_the_margin_is_the_gap_between_the_two_best(logits: list[float], gap: float) -> None:
-    assert margin(torch.tensor(logits)) == gap
+def test_the_margin_of_an_exact_token_is_the_gap_between_the_two_best(
+    logits: list[float], gap: float
+) -> None:
+    row = torch.tensor(logits)
+    assert exact_choice(row, 3, GREEDY) == (int(row.argmax()), gap)
+    sampler = Sampler(0.8, 0, 1.0, 5)
+    assert exact_choice(row, 3, sampler) == (int(sampler.pick(row, 3)), gap)
+
+
+@given(
+    parents=st.lists(st.integers(0, 30), max_size=12),
+    tokens=st.lists(st.integers(0, 3), min_size=12, max_size=12),
+    seed=st.integers(0, 99),
+)
+def test_a_walk_on_the_device_is_the_one_that_draws_as_it_goes(
+    parents: list[int], tokens: list[int], seed: int
+) -> None:
+    nodes = dict[tuple[int, int], int]()  # (parent, token), as siblings never share a token
+    for parent, token in zip(parents, tokens, strict=False):
+        nodes.setdefault((parent % (len(nodes) + 1), token), len(nodes) + 1)
+    zeros = (0,) * (len(nodes) + 1)
+    tokens_, above = zip((0, -1), *((token, parent) for parent, token in nodes), strict=True)
+    tree = Tree(tokens_, above, zeros, *[(0.0,) * len(zeros)] * 4)
+    plan, sampler = tree_input(tree, 4), Sampler(0.9, 3, 0.95, seed)
+    logits = torch.randn(len(tree.tokens), 4, generator=torch.Generator().manual_seed(seed))
+    levels, depth = plan.positions - plan.positions[0], plan.paths.shape[1]
+    drawn = sampler.draw(logits, 5, levels, depth)
+    reached, token = _walk_and_draw(logits, tree, 5, sampler)
+    together = _walk(drawn, plan)
+    assert list(dict.fromkeys(together.tolist())) == reached.tolist()
+    assert drawn[together[-1:]].tolist() == token.tolist()
 
 
 def test_an_exact_tie_is_reported_as_margin_zero() -> None:

@@ -17,7 +17,7 @@ from presto.decoding.output import Output
 from presto.decoding.protocols import Draft, Session, System, TreeInput
 from presto.decoding.sampling import Sampler
 from presto.decoding.timing import Stopwatch, clock_of
-from presto.decoding.verify import Decision, follow, margin
+from presto.decoding.verify import Decision, exact_choice, follow
 from presto.kernels.ngram import NgramModel
 from presto.records import Choice, DecodeConfig, Finish, Marginals, Round, Tree
 from presto.scorers import SCORERS
@@ -89,6 +89,12 @@ class Run:
         # One candidate more than asked for: its place in the record is that of a token looked up.
         return self.session.draft(self.text_ids[-1], length, self.config.top_k + 1)
 
+    def exact(self, draft: Draft) -> tuple[int, float] | None:
+        """The token that the drafting pass decided exactly, if it did, and its margin."""
+        if draft.exact is None:
+            return None
+        return exact_choice(draft.exact, len(self.text_ids), self.sampler)
+
     def hidden_of(self, draft: Draft) -> np.ndarray | None:
         """The drafter's hidden states on the host, for a scorer that reads them."""
         if draft.hidden is None or not SCORERS[self.config.scorer].needs_hidden:
@@ -104,8 +110,8 @@ class Run:
         start, watch = len(self.text_ids), Stopwatch(clock_of(self.system.device))
         with watch.stage("draft"):
             draft = self.draft()
-            exact = None if draft.exact is None else self.sampler.pick(draft.exact, start)
-        committed = () if exact is None else self.emit([exact])
+            exact = self.exact(draft)
+        committed = () if exact is None else self.emit([exact[0]])
         if exact is not None and self.finish is not None:
             return _exact_only(start, exact, draft, committed, watch)
         with watch.stage("draft"):
@@ -166,19 +172,22 @@ def autoregressive(
 
 
 def _exact_only(
-    start: int, exact: int, draft: Draft, committed: tuple[int, ...], watch: Stopwatch
+    start: int,
+    exact: tuple[int, float],
+    draft: Draft,
+    committed: tuple[int, ...],
+    watch: Stopwatch,
 ) -> Round:
     """A round that ended with the exact token of the drafting pass: nothing was left to verify."""
-    assert draft.exact is not None
-    decision = Decision((), Choice(exact), (0.0,), margin(draft.exact))
-    return _record(
-        start, exact, draft, Tree(tokens=(exact,)), decision, committed, watch, verified=False
-    )
+    token, margin = exact
+    decision = Decision((), Choice(token), (0.0,), margin)
+    tree = Tree(tokens=(token,))
+    return _record(start, exact, draft, tree, decision, committed, watch, verified=False)
 
 
 def _record(
     start: int,
-    exact: int | None,
+    exact: tuple[int, float] | None,
     draft: Draft,
     tree: Tree,
     decision: Decision,
@@ -186,17 +195,17 @@ def _record(
     watch: Stopwatch,
     verified: bool = True,
 ) -> Round:
-    exact_margin = [] if draft.exact is None else [margin(draft.exact)]
+    token, margin = exact or (None, decision.margin)
     return Round(
         start=start,
-        exact=exact,
+        exact=token,
         marginals=draft.marginals,
         tree=tree,
         log_p=decision.log_p,
         accepted=decision.accepted,
         choice=decision.choice,
         committed=committed,
-        margin=min([decision.margin, *exact_margin]),
+        margin=min(decision.margin, margin),
         forwards=draft.forwards + verified,
         seconds=watch.stages(),
     )

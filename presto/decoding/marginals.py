@@ -19,27 +19,23 @@ def drafted(
     exact: torch.Tensor | None = None,
 ) -> Draft:
     """A drafting step from its ``logits [D, vocab]``: the ``top_k`` likeliest tokens of every
-    position, and ``exact [vocab]``, if there is such a row of logits, on the host.
+    position, and the row of logits ``exact [vocab]``, if there is one, as it is.
 
     ``log_q`` is normalised over the whole vocabulary and rounded as stored, so that a replay of the
     record searches exactly the numbers the run searched. All of it leaves the device in one copy:
     float64 holds logits of every dtype and token ids exactly.
     """
-    depth, width = len(logits), min(top_k, logits.shape[-1])
+    width = min(top_k, logits.shape[-1])
     scores = logits.float()
     top, log_z = torch.topk(scores, width, dim=-1), torch.logsumexp(scores, dim=-1)
-    more = logits.new_empty(0) if exact is None else exact
-    parts = [part.double().flatten() for part in (top.values - log_z[:, None], top.indices, more)]
-    log_q, ids, row = torch.split(
-        torch.cat(parts).cpu(), [depth * width, depth * width, more.numel()]
-    )
+    parts = [part.double() for part in (top.values - log_z[:, None], top.indices)]
+    log_q, ids = torch.stack(parts).cpu()
     if not bool(log_q.isfinite().all()):
         raise ValueError("the drafter's logits are not finite numbers: its weights are damaged")
-    id_rows = ids.view(depth, width).long().tolist()
-    log_q_rows = _recorded(log_q.view(depth, width)).tolist()
+    id_rows, log_q_rows = ids.long().tolist(), _recorded(log_q).tolist()
     return Draft(
         Marginals(tuple(map(tuple, id_rows)), tuple(map(tuple, log_q_rows))),
-        None if exact is None else row.to(exact.dtype),
+        exact,
         forwards,
         hidden,
         logits,

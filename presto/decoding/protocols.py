@@ -17,11 +17,11 @@ from presto.records import Marginals, Tree
 class Draft:
     """One drafting step.
 
-    ``exact`` are the target's own logits ``[vocab]``, on the host, for the token after the anchor
-    when the drafting pass computed them too (gated self-speculation); then ``marginals`` start one
-    position later. ``forwards`` counts passes of the target. ``hidden [D, H]`` are the drafter's
-    last hidden states, ``logits [D, vocab]`` their logits and ``log_z [D]`` the log-sums of their
-    exponentials, on its device and valid until the next pass.
+    ``exact`` are the target's own logits ``[vocab]`` for the token after the anchor when the
+    drafting pass computed them too (gated self-speculation); then ``marginals`` start one position
+    later. ``forwards`` counts passes of the target. ``hidden [D, H]`` are the drafter's last hidden
+    states, ``logits [D, vocab]`` their logits and ``log_z [D]`` the log-sums of their exponentials.
+    All but the marginals are on the device and valid until the next pass.
     """
 
     marginals: Marginals

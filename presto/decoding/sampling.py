@@ -8,28 +8,31 @@ same seed at any temperature.
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from presto.kernels.noise import gumbel
 from presto.records import DecodeConfig
 
+ROWS = 64  # that are drawn at once: their numbers in float64 take the most room of a round
 
-def keep_likeliest(logits: np.ndarray, top_k: int, top_p: float) -> np.ndarray:
-    """Logits ``[vocab]`` with all but the top-k / nucleus (arXiv 1904.09751) tokens at -inf; at
-    least one stays.
+
+def keep_likeliest(scores: torch.Tensor, top_k: int, top_p: float) -> torch.Tensor:
+    """Scores ``[R, vocab]`` with all but each row's top-k / nucleus (arXiv 1904.09751) tokens at
+    -inf; at least one stays. Of equal scores the lower id counts as the likelier.
     """
-    if top_k == 0 and top_p >= 1:
-        return logits
-    order = np.argsort(-logits, kind="stable")
-    kept = len(logits) if top_k == 0 else min(top_k, len(logits))
+    vocab = scores.shape[-1]
+    most = min(top_k or vocab, vocab)
+    if most == vocab and top_p >= 1:
+        return scores
+    ordered = torch.topk(scores, most).values
+    last = torch.full_like(scores[:, :1], most - 1, dtype=torch.long)
     if top_p < 1:
-        probabilities = np.exp(logits[order[:kept]] - logits[order[0]])
-        mass = np.cumsum(probabilities / probabilities.sum())
-        kept = min(kept, int(np.searchsorted(mass, top_p)) + 1)
-    result = np.full_like(logits, -np.inf)
-    result[order[:kept]] = logits[order[:kept]]
-    return result
+        mass = torch.softmax(ordered, -1).cumsum(-1)
+        last = (mass[:, :-1] < top_p).sum(-1, keepdim=True)
+    least = ordered.gather(-1, last)
+    above, equal = scores > least, scores == least
+    room = last + 1 - above.sum(-1, keepdim=True)
+    return scores.masked_fill(~(above | equal & (equal.cumsum(-1) <= room)), -torch.inf)
 
 
 @dataclass(frozen=True)
@@ -49,12 +52,24 @@ class Sampler:
     def greedy(self) -> bool:
         return self.temperature == 0
 
-    def pick(self, logits: torch.Tensor, position: int) -> int:
-        """Token id for ``position`` given ``logits [vocab]``; of equal logits the lowest id
+    def pick(self, logits: torch.Tensor, position: int) -> torch.Tensor:
+        """Token id ``[1]`` for ``position`` given ``logits [vocab]``; of equal logits the lowest id
         wins.
         """
+        return self.draw(logits[None], position, torch.zeros(1, dtype=torch.long), 1)
+
+    def draw(
+        self, logits: torch.Tensor, position: int, levels: torch.Tensor, depth: int
+    ) -> torch.Tensor:
+        """Token ids ``[R]`` for the places ``position + levels [R]`` given ``logits [R, vocab]``;
+        all levels are below ``depth``. Nothing leaves the device.
+        """
         if self.greedy:
-            return int(logits.argmax())
-        row = logits.double().cpu().numpy() / self.temperature
-        row = keep_likeliest(row, self.top_k, self.top_p)
-        return int(np.argmax(row + gumbel(self.seed, position, len(row))))
+            return logits.argmax(-1)
+        places = torch.arange(position, position + depth, device=logits.device)
+        noise = gumbel(self.seed, places, logits.shape[-1])
+        rows = zip(torch.split(logits, ROWS), torch.split(levels, ROWS), strict=True)
+        return torch.cat([(self._scores(part) + noise[level]).argmax(-1) for part, level in rows])
+
+    def _scores(self, logits: torch.Tensor) -> torch.Tensor:
+        return keep_likeliest(logits.double() / self.temperature, self.top_k, self.top_p)

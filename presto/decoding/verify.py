@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from presto.decoding.protocols import TreeInput
-from presto.decoding.sampling import Sampler
+from presto.decoding.sampling import ROWS, Sampler
 from presto.records import ROOT, Choice, Tree, plain
 from presto.records.tree import child_by_token
 
@@ -36,79 +36,83 @@ def follow(
     """Walk the tree by the target's draws.
 
     ``logits [N + 1, vocab]``: row i is the target's output after node i. ``position`` is the
-    absolute position of the token that follows the root. A greedy walk happens on the device and
-    its result leaves in one copy. Above T = 0 the noise is drawn on the host, which takes the
-    logits of every node that the walk reaches there too.
+    absolute position of the token that follows the root. The walk happens on the device and its
+    result leaves in one copy; on a CPU, where nothing waits for it, only nodes that it reaches are
+    drawn at.
     """
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
-    best = logits.argmax(-1)
-    if sampler.greedy:
-        return _read(logits, best, plan, _greedy_walk(best, plan), None)
-    nodes, token = _sampled_walk(logits, tree, position, sampler)
-    return _read(logits, best, plan, torch.tensor(nodes, device=logits.device), token)
+    if not sampler.greedy and logits.device.type == "cpu":
+        return _read(logits, plan, *_walk_and_draw(logits, tree, position, sampler))
+    levels = plan.positions[: len(logits)] - plan.positions[ROOT]
+    drawn = sampler.draw(logits, position, levels, plan.paths.shape[1])
+    nodes = _walk(drawn, plan)
+    return _read(logits, plan, nodes, drawn[nodes[-1:]])
 
 
-def _greedy_walk(best: torch.Tensor, plan: TreeInput) -> torch.Tensor:
+def _walk(drawn: torch.Tensor, plan: TreeInput) -> torch.Tensor:
     """The nodes reached from the root down, ``[D + 1]`` with the last one repeated: no shape
-    depends on the result.
+    depends on the result. ``drawn [N + 1]`` is the target's choice after every node.
     """
-    right = plan.token_ids == best[plan.parents]
+    right = plan.token_ids == drawn[plan.parents]
     right[ROOT] = True
     reached = right[plan.paths].all(1)
-    deepest = torch.where(reached, plan.positions[: len(best)], -1).argmax(0, keepdim=True)
+    deepest = torch.where(reached, plan.positions[: len(drawn)], -1).argmax(0, keepdim=True)
     return plan.paths.index_select(0, deepest)[0]
 
 
-def _sampled_walk(
+def _walk_and_draw(
     logits: torch.Tensor, tree: Tree, position: int, sampler: Sampler
-) -> tuple[list[int], int]:
-    """The nodes reached from the root down, and the token drawn at the last."""
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The nodes reached from the root down, and the token drawn at the last ``[1]``."""
     child, nodes = child_by_token(tree.parents, tree.tokens), [ROOT]
     while True:
         token = sampler.pick(logits[nodes[-1]], position + len(nodes) - 1)
-        following = child.get((nodes[-1], token))
+        following = child.get((nodes[-1], int(token)))
         if following is None:
-            return nodes, token
+            return torch.tensor(nodes), token
         nodes.append(following)
 
 
 def _read(
-    logits: torch.Tensor,
-    best: torch.Tensor,
-    plan: TreeInput,
-    nodes: torch.Tensor,
-    token: int | None,
+    logits: torch.Tensor, plan: TreeInput, nodes: torch.Tensor, token: torch.Tensor
 ) -> Decision:
-    """What the record keeps of a walk over ``nodes``, in one copy; the target chose ``token``, or
-    its likeliest.
+    """What the record keeps of a walk over ``nodes`` that ended with ``token [1]``, in one
+    copy.
     """
-    log_p = torch.log_softmax(logits, -1)
-    own = log_p[plan.parents, plan.token_ids]
-    top = torch.topk(logits[nodes], min(SHOWN, logits.shape[-1]))
-    shown = torch.gather(log_p[nodes[-1:]], 1, top.indices[-1:])
-    parts = (
-        nodes,
-        best[nodes[-1:]],
-        own,
-        top.values[:, 0] - top.values[:, 1],
-        top.indices[-1],
-        shown[0],
-    )
+    log_z = _log_sums(logits)
+    own = _wide(logits[plan.parents, plan.token_ids]) - log_z[plan.parents]
+    top = torch.topk(_wide(logits[nodes]), min(SHOWN, logits.shape[-1]))
+    shown = top.values[-1] - log_z[nodes[-1:]]
+    parts = nodes, token, own, top.values[:, 0] - top.values[:, 1], top.indices[-1], shown
     host = torch.cat([part.double() for part in parts]).cpu()
     walk, choice, own, gaps, ids, shown = torch.split(host, [len(part) for part in parts])
     accepted = tuple(node for node in dict.fromkeys(walk.long().tolist()) if node != ROOT)
-    probabilities = tuple(round(value, 6) for value in shown.exp().tolist())
     bonus = Choice(
-        int(choice.tolist()[0]) if token is None else token,
+        int(choice),
         tuple(ids.long().tolist()),
-        probabilities,
+        tuple(round(value, 6) for value in shown.exp().tolist()),
     )
     return Decision(
         accepted, bonus, (0.0, *map(plain, own[1:].tolist())), plain(min(gaps.tolist()))
     )
 
 
-def margin(logits: torch.Tensor) -> float:
-    """Gap between the two largest of ``logits [vocab]``."""
-    best = torch.topk(logits.float(), min(2, len(logits))).values
-    return plain(float(best[0] - best[-1]))
+def _wide(logits: torch.Tensor) -> torch.Tensor:
+    """In a type that can be added up: float32 at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+
+def _log_sums(logits: torch.Tensor) -> torch.Tensor:
+    """log Σ exp of every row, some rows at a time: all of them in float32 take more room than
+    anything else in a round.
+    """
+    return torch.cat([torch.logsumexp(_wide(part), -1) for part in torch.split(logits, ROWS)])
+
+
+def exact_choice(logits: torch.Tensor, position: int, sampler: Sampler) -> tuple[int, float]:
+    """The token drawn from ``logits [vocab]`` for ``position``, and the gap between the two
+    largest; both leave the device in one copy.
+    """
+    best = torch.topk(_wide(logits), min(2, len(logits))).values
+    token = sampler.pick(logits, position)
+    drawn, gap = torch.cat([token, (best[:1] - best[-1:]).double()]).tolist()
+    return int(drawn), plain(gap)
