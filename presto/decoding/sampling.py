@@ -56,7 +56,7 @@ class Sampler:
         """Token id ``[1]`` for ``position`` given ``logits [vocab]``; of equal logits the lowest id
         wins.
         """
-        return self.draw(logits[None], position, torch.zeros(1, dtype=torch.long), 1)
+        return self.draw(logits[None], position, logits.new_zeros(1, dtype=torch.long), 1)
 
     def draw(
         self, logits: torch.Tensor, position: int, levels: torch.Tensor, depth: int

@@ -53,7 +53,7 @@ def _walk(drawn: torch.Tensor, plan: TreeInput) -> torch.Tensor:
     depends on the result. ``drawn [N + 1]`` is the target's choice after every node.
     """
     right = plan.token_ids == drawn[plan.parents]
-    right[ROOT] = True
+    right[ROOT].fill_(True)
     reached = right[plan.paths].all(1)
     deepest = torch.where(reached, plan.positions[: len(drawn)], -1).argmax(0, keepdim=True)
     return plan.paths.index_select(0, deepest)[0]
