@@ -1,9 +1,12 @@
 """The cache of keys and values: what a pass may see, what is kept of its rows, and room to grow."""
 
+import gc
+import weakref
+
 import pytest
 import torch
 
-from presto.models.cache import TailCache, TailLayer
+from presto.models.cache import TailCache
 
 HEADS, DIM = 2, 3
 
@@ -59,7 +62,7 @@ def test_a_longer_pass_makes_its_own_room_and_forgets_nothing() -> None:
     cache.keep([0, 1, 2])
     place = cache.address
     assert passed(cache, 4, 5) == [1, 2, 3, 4, 5]
-    assert {layer.capacity for layer in cache.layers} == {10}
+    assert cache.room.capacity == 10
     assert {layer.get_max_length() for layer in cache.layers} == {10}
     assert cache.address != place
     place = cache.address
@@ -97,9 +100,35 @@ def test_within_a_window_rows_go_to_places_and_a_span_is_seen() -> None:
 
 
 def test_the_mask_of_a_pass_covers_what_is_committed_and_its_own_rows() -> None:
-    layer = TailLayer(8)
-    layer.update(*rows(1, 2, 3))
-    layer.keep(None, 2)
+    cache = TailCache(layers=1, capacity=8)
+    passed(cache, 1, 2, 3)
+    cache.keep([0, 1])
+    (layer,) = cache.layers
     assert layer.get_mask_sizes(4) == (6, 0)
     layer.reset()
     assert layer.get_seq_length() == 0
+
+
+def test_layers_of_other_shapes_lie_elsewhere() -> None:
+    cache = TailCache(layers=4, capacity=2)
+    for layer, heads in zip(cache.layers, (2, 1, 2, 1), strict=True):
+        layer.update(torch.ones(1, heads, 2, 3) * heads, torch.ones(1, heads, 2, 3))
+    assert [layer.keys.shape for layer in cache.layers] == [
+        (1, heads, 2, 3) for heads in (2, 1, 2, 1)
+    ]
+    assert [layer.keys.unique().tolist() for layer in cache.layers] == [[2], [1], [2], [1]]
+    cache.keep([1])
+    assert len({layer.keys.data_ptr() for layer in cache.layers}) == 4
+
+
+def test_a_cache_goes_with_its_last_name() -> None:
+    """Nothing in it points back: its storage would stay until the collector finds it."""
+    cache = TailCache(layers=2, capacity=3)
+    passed(cache, 1)
+    storage = weakref.ref(cache.room)
+    gc.disable()
+    try:
+        del cache
+        assert storage() is None
+    finally:
+        gc.enable()

@@ -13,23 +13,86 @@ import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
 
 
-class TailLayer(CacheLayerMixin):
-    """One layer's keys and values ``[1, heads, capacity, head_dim]``, the first ``committed``
-    positions valid.
+class Stack:
+    """Keys and values of layers of equal shapes in one storage ``[layers, 1, heads, capacity,
+    head_dim]``, so that keeping rows takes four kernels and not four for every layer.
     """
+
+    def __init__(self, room: int, keys: torch.Tensor, values: torch.Tensor, capacity: int) -> None:
+        self.keys, self.values = (
+            part.new_zeros((room, *part.shape[:2], capacity, part.shape[3]))
+            for part in (keys, values)
+        )
+        self.used = 0  # layers
+
+    def takes(self, keys: torch.Tensor, values: torch.Tensor) -> bool:
+        """Whether a layer of such rows fits."""
+        pairs = (self.keys, keys), (self.values, values)
+        return self.used < len(self.keys) and all(
+            ours.shape[2] == theirs.shape[1] and ours.shape[4] == theirs.shape[3]
+            for ours, theirs in pairs
+        )
+
+    def grow(self, capacity: int, committed: int) -> None:
+        """Move to a larger storage, with the committed positions."""
+        for name in ("keys", "values"):
+            old = getattr(self, name)
+            new = old.new_zeros((*old.shape[:3], capacity, old.shape[4]))
+            new[..., :committed, :] = old[..., :committed, :]
+            setattr(self, name, new)
+
+    def keep(self, rows: torch.Tensor, first: int) -> None:
+        """Move ``rows`` of the storage to ``first`` and behind."""
+        for part in (self.keys, self.values):
+            part[..., first : first + len(rows), :] = part[..., rows, :]
+
+
+class Room:
+    """The storage of a sequence, of which the first ``committed`` positions are valid."""
+
+    def __init__(self, layers: int, capacity: int) -> None:
+        self.layers, self.capacity, self.committed = layers, capacity, 0
+        self.stacks: list[Stack] = []
+        self.windowed: tuple[torch.Tensor, int] | None = None  # see ``TailCache.window``
+
+    def place(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[Stack, int]:
+        """Where a layer lies that is about to write such rows for the first time."""
+        stack = next((stack for stack in self.stacks if stack.takes(keys, values)), None)
+        if stack is None:
+            others = sum(stack.used for stack in self.stacks)
+            stack = Stack(self.layers - others, keys, values, self.capacity)
+            self.stacks.append(stack)
+        stack.used += 1
+        return stack, stack.used - 1
+
+    def reserve(self, rows: int) -> None:
+        """Make room for ``rows`` positions."""
+        if rows <= self.capacity:
+            return
+        self.capacity = rows
+        for stack in self.stacks:
+            stack.grow(rows, self.committed)
+
+
+class TailLayer(CacheLayerMixin):
+    """One layer's keys and values ``[1, heads, capacity, head_dim]``."""
 
     is_compileable = False
     is_sliding = False
 
-    def __init__(self, capacity: int) -> None:
-        super().__init__()
-        self.capacity, self.committed = capacity, 0
-        self.window: tuple[torch.Tensor, int] | None = None
+    def __init__(self, room: Room) -> None:
+        self.room, self.is_initialized = room, False
+
+    @property
+    def keys(self) -> torch.Tensor:
+        return self.stack.keys[self.index]
+
+    @property
+    def values(self) -> torch.Tensor:
+        return self.stack.values[self.index]
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        batch, heads, _, dim = key_states.shape
-        self.keys = key_states.new_zeros((batch, heads, self.capacity, dim))
-        self.values = value_states.new_zeros((batch, heads, self.capacity, value_states.shape[-1]))
+        self.stack, self.index = self.room.place(key_states, value_states)
         self.is_initialized = True
 
     def update(
@@ -38,76 +101,58 @@ class TailLayer(CacheLayerMixin):
         """Write the rows behind the committed ones; returns views of all rows a query may see."""
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
-        if self.window is not None:
-            places, span = self.window
-            self.keys.index_copy_(2, places, key_states)
-            self.values.index_copy_(2, places, value_states)
-            return self.keys[:, :, :span], self.values[:, :, :span]
-        end = self.committed + key_states.shape[-2]
-        if end > self.capacity:
-            self.reserve(2 * end)  # a tail larger than foreseen, met once or twice a run
-        self.keys[:, :, self.committed : end] = key_states
-        self.values[:, :, self.committed : end] = value_states
-        return self.keys[:, :, :end], self.values[:, :, :end]
-
-    def reserve(self, rows: int) -> None:
-        """Make room for ``rows`` positions."""
-        if rows <= self.capacity:
-            return
-        self.capacity = rows
-        if not self.is_initialized:
-            return
-        for name in ("keys", "values"):
-            old = getattr(self, name)
-            new = old.new_zeros((*old.shape[:2], self.capacity, old.shape[3]))
-            new[:, :, : self.committed] = old[:, :, : self.committed]
-            setattr(self, name, new)
-
-    def keep(self, rows: torch.Tensor | None, count: int) -> None:
-        """Commit ``count`` rows of the tail: those at ``rows [count]`` of the storage, or the first
-        ones.
-        """
-        if rows is not None:
-            target = slice(self.committed, self.committed + count)
-            self.keys[:, :, target] = self.keys[:, :, rows]
-            self.values[:, :, target] = self.values[:, :, rows]
-        self.committed += count
+        room = self.room
+        start, end = room.committed, room.committed + key_states.shape[-2]
+        if room.windowed is None and end > room.capacity:
+            room.reserve(2 * end)  # a tail larger than foreseen, met once or twice a run
+        keys, values = self.keys, self.values
+        if room.windowed is not None:
+            places, end = room.windowed
+            keys.index_copy_(2, places, key_states)
+            values.index_copy_(2, places, value_states)
+        else:
+            keys[:, :, start:end] = key_states
+            values[:, :, start:end] = value_states
+        return keys[:, :, :end], values[:, :, :end]
 
     def get_seq_length(self) -> int:
-        return self.committed
+        return self.room.committed
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        return self.committed + query_length, 0
+        return self.room.committed + query_length, 0
 
     def get_max_length(self) -> int:
-        return self.capacity
+        return self.room.capacity
 
     def reset(self) -> None:
-        self.committed = 0
+        self.room.committed = 0
 
 
 class TailCache(Cache):
-    """All layers of one sequence; ``committed`` is the number of valid positions.
+    """All layers of one sequence.
 
     ``recordings`` are CUDA graphs of passes over this storage (``presto.models.fixed``) and end
     with it.
     """
 
     def __init__(self, layers: int, capacity: int) -> None:
-        super().__init__(layers=[TailLayer(capacity) for _ in range(layers)])
-        self.capacity, self.committed = capacity, 0
+        self.room = Room(layers, capacity)
+        super().__init__(layers=[TailLayer(self.room) for _ in range(layers)])
         self.recordings: dict[tuple[object, ...], Any] = {}
+
+    @property
+    def committed(self) -> int:
+        """The number of valid positions."""
+        return self.room.committed
 
     @property
     def address(self) -> int:
         """Where the storage lies; it moves when it grows."""
-        layer = self.layers[0]
-        return int(layer.keys.data_ptr()) if layer.is_initialized else 0
+        return int(self.room.stacks[0].keys.data_ptr()) if self.room.stacks else 0
 
     def reserve(self, rows: int) -> None:
         """Make room for ``rows`` positions."""
-        for layer in self.layers:
-            layer.reserve(rows)
+        self.room.reserve(rows)
 
     @contextmanager
     def window(self, places: torch.Tensor, span: int) -> Iterator[None]:
@@ -116,13 +161,11 @@ class TailCache(Cache):
 
         Neither is a number that changes from round to round: a recorded pass stays right.
         """
-        for layer in self.layers:
-            layer.window = (places, span)
+        self.room.windowed = places, span
         try:
             yield
         finally:
-            for layer in self.layers:
-                layer.window = None
+            self.room.windowed = None
 
     def keep(self, rows: Sequence[int]) -> torch.Tensor | slice:
         """Commit these rows of the last forward pass (ascending, relative to its first row) and
@@ -131,10 +174,11 @@ class TailCache(Cache):
         Returns them as an index into that pass' rows. Unless they are its first ones, they go to
         the device once.
         """
-        first = list(rows) == list(range(len(rows)))
-        index = slice(len(rows)) if first else torch.tensor(rows, device=self.layers[0].keys.device)
-        source = None if isinstance(index, slice) else index + self.committed
-        for layer in self.layers:
-            layer.keep(source, len(rows))
-        self.committed += len(rows)
+        start, stacks = self.room.committed, self.room.stacks
+        self.room.committed += len(rows)
+        if list(rows) == list(range(len(rows))):
+            return slice(len(rows))
+        index = torch.tensor(rows, device=stacks[0].keys.device)
+        for stack in stacks:
+            stack.keep(index + start, start)
         return index
