@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presto.models import attention
-from presto.models.attention import attend
+from presto.models.attention import attend, choose_kernels
 from presto.models.target import TargetSession
 from presto.records import Tree
 from tests.support.doubles import tiny_llama
@@ -48,3 +48,12 @@ def test_a_pass_never_copies_the_keys_and_values(monkeypatch: pytest.MonkeyPatch
     stored = {layer.keys.data_ptr() for layer in session.cache.layers}
     assert [key.data_ptr() in stored for key in read] == [True] * (2 * len(stored))
     assert backbone.model.config._attn_implementation == "sdpa"
+
+
+def test_cudnns_attention_is_left_out_on_a_gpu_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = list[bool]()
+    monkeypatch.setattr(torch.backends.cuda, "enable_cudnn_sdp", chosen.append)
+    choose_kernels(torch.device("cpu"))
+    assert chosen == []
+    choose_kernels(torch.device("cuda"))
+    assert chosen == [False]

@@ -68,6 +68,23 @@ def test_fields_may_stand_at_the_top_or_nested(drafter: Path) -> None:
         assert config.target_layer_ids == flat.target_layer_ids
 
 
+@pytest.mark.parametrize(
+    "rope",
+    [
+        {"rope_type": "default", "rope_theta": 5e5},
+        {"rope_type": "linear", "rope_theta": 5e5, "factor": 2.0},
+    ],
+)
+def test_the_rope_is_written_in_both_forms(
+    rope: dict[str, Any], drafter: Path, tmp_path: Path
+) -> None:
+    edit_config(drafter, rope_parameters=rope)
+    DFlashConfig.read(drafter).write(tmp_path)
+    assert DFlashConfig.read(tmp_path).sizes.rope_parameters == rope
+    edit_config(tmp_path, rope_parameters=...)  # what transformers 4 reads
+    assert DFlashConfig.read(tmp_path).sizes.rope_parameters == rope
+
+
 def test_the_base_of_the_rope_is_read_in_both_forms(drafter: Path) -> None:
     edit_config(drafter, rope_parameters={"rope_type": "default", "rope_theta": 5e5})
     newer = DFlashConfig.read(drafter)

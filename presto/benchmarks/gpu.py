@@ -33,6 +33,7 @@ from presto.benchmarks.random_pairs import (
 from presto.build import warm_up
 from presto.decoding.loop import autoregressive, decode
 from presto.decoding.timing import clock_of
+from presto.models.attention import kernel_of
 from presto.models.device import device_name, dtype_name, pick_device
 from presto.models.fixed import Recording, Shapes
 from presto.models.target import TargetSystem
@@ -243,14 +244,29 @@ def run_check(check: Check, tests: bool) -> dict[str, Any]:
 
 def _where(check: Check) -> dict[str, Any]:
     packages = {name: version(name) for name in ("torch", "transformers")}
-    return {"device": device_name(check.device), "python": platform.python_version(), **packages}
+    return {
+        "device": device_name(check.device),
+        "python": platform.python_version(),
+        **packages,
+        "attention": _attention(check.device),
+    }
+
+
+def _attention(device: torch.device) -> str:
+    """The kernel that a tree of 128 nodes meets in a model of Qwen3-8B's heads, in bfloat16."""
+    heads, rows, columns, size = 8, 4 * 136, 1024, 128
+    query, key = (
+        torch.zeros(1, heads, count, size, dtype=torch.bfloat16, device=device)
+        for count in (rows, columns)
+    )
+    return kernel_of(query, key, query.new_zeros(1, 1, rows, columns))
 
 
 def table(result: dict[str, Any]) -> str:
     """The result for people, with what it cannot say."""
     drawn, where = result["drawn"], result["where"]
     lines = [
-        f"{where['device']}, torch {where['torch']}"
+        f"{where['device']}, torch {where['torch']}, attention: {where['attention']}"
         + ", SHRUNK SIZES: times mean nothing" * result["shrunk"],
         "Random weights accept nothing: accepted nodes per round are drawn from a geometric law "
         "with mean "

@@ -18,7 +18,7 @@ from presto.searches import SEARCHES
 if TYPE_CHECKING:
     from presto.models.registry import Pair
 
-Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or auto.")]
+Dtype = Annotated[str, typer.Option("--dtype", help="float32, bfloat16, float16 or auto.")]
 REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
 OWN = ("scorer_settings", "search_settings")  # given together, as --set
 SET_HELP = "NAME=VALUE, a setting of the scorer's or the search's own; several times."

@@ -19,6 +19,30 @@ NAME = "presto_shared_keys"
 _CHANGES_SCORES = ("position_bias", "softcap", "s_aux")  # what some models hand to their attention
 
 
+def choose_kernels(device: torch.device) -> None:
+    """Leave cuDNN's attention out, for the whole process.
+
+    On Hopper and newer torch prefers it. It plans every new shape anew, and a round brings two;
+    with masks it was reported to be slow and to lose gradients (pytorch/pytorch issues 138649 and
+    139298).
+    """
+    if device.type == "cuda":
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def kernel_of(query: torch.Tensor, key: torch.Tensor, mask: torch.Tensor | None) -> str:
+    """Which of torch's attention kernels runs for such operands: ``flash``, ``efficient`` or
+    ``math``, or ``cpu``.
+    """
+    if query.device.type != "cuda":
+        return str(query.device.type)
+    cuda = torch.backends.cuda
+    asked = cuda.SDPAParams(query, key, key, mask, 0.0, False, False)
+    if cuda.can_use_flash_attention(asked):
+        return "flash"
+    return "efficient" if cuda.can_use_efficient_attention(asked) else "math"
+
+
 def attend(
     query: torch.Tensor,
     key: torch.Tensor,

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from presto.models.attention import shared_keys
+from presto.models.attention import choose_kernels, shared_keys
 from presto.models.cache import TailCache
 from presto.models.device import may_record
 from presto.models.fixed import Shapes, Tensors, run_fixed
@@ -34,6 +34,7 @@ class Backbone:
         self.embeddings = model.get_input_embeddings()
         self.kinds, self.context = attention_kinds(model.config), context_of(model.config)
         self._finish = _after_decoder(model, self.decoder)
+        choose_kernels(self.device)
         self.shapes: Shapes = "recorded" if may_record(self.device) else "free"
         # transformers 5.24 renamed past_key_values; both names must work across the supported
         # range.

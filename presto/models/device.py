@@ -1,30 +1,57 @@
 """The one place that decides device and dtype."""
 
 import ctypes
+import logging
 import os
 import platform
+from functools import cache
 
 import torch
 
+logger = logging.getLogger(__name__)
 _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4  # of glibc's mallopt(3)
-DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+NO_DRIVER = "no NVIDIA driver"  # in torch's words for a machine without a GPU
 
 
 def pick_device() -> torch.device:
-    """The first CUDA device if there is one, else the CPU."""
-    return torch.device("cuda", 0) if torch.cuda.is_available() else torch.device("cpu")
+    """The first CUDA device if there is one, else the CPU; a GPU that this torch cannot use is told
+    in one line of the log.
+    """
+    if torch.cuda.is_available():
+        return torch.device("cuda", 0)
+    if reason := _why_no_gpu():
+        logger.warning("the CPU decodes, because torch cannot use the GPU here: %s", reason)
+    return torch.device("cpu")
+
+
+@cache
+def _why_no_gpu() -> str:
+    """Why a torch built for CUDA finds none, such as a driver that is too old for it; empty where
+    there is no GPU.
+    """
+    if torch.version.cuda is None:
+        return ""
+    try:
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).strip().split("\n")[0]
+        return "" if NO_DRIVER in reason else reason
+    return ""
 
 
 def pick_dtype(name: str, device: torch.device) -> torch.dtype:
-    """``float32``, ``bfloat16`` or ``auto``: bfloat16 where the device multiplies it in hardware,
-    else float32.
+    """``float32``, ``bfloat16``, ``float16`` or ``auto``: bfloat16 where the device multiplies it
+    in hardware; else float16 on a GPU (before Ampere, such as a T4) and float32 on a CPU.
     """
     if name in DTYPES:
         return DTYPES[name]
     if name != "auto":
         raise ValueError(f"dtype must be one of auto, {', '.join(DTYPES)}; got {name!r}")
-    native = device.type == "cuda" or cpu_has_bfloat16()
-    return torch.bfloat16 if native else torch.float32
+    if device.type == "cuda":
+        native = torch.cuda.is_bf16_supported(including_emulation=False)
+        return torch.bfloat16 if native else torch.float16
+    return torch.bfloat16 if cpu_has_bfloat16() else torch.float32
 
 
 def cpu_has_bfloat16() -> bool:

@@ -127,6 +127,16 @@ class DFlashConfig:
             raise ValueError(f"rope_type {rope} is not supported in a drafter")
         return self
 
+    @property
+    def _rope_of_version_4(self) -> dict[str, Any]:
+        """The rotation in the words of transformers 4, which reads no ``rope_parameters`` and takes
+        10,000 as the base where it finds none.
+        """
+        rope = dict(self.sizes.rope_parameters or {})
+        base = rope.pop("rope_theta", None)
+        scaling = rope if rope.get("rope_type", "default") != "default" else None
+        return {"rope_theta": base, "rope_scaling": scaling} if base is not None else {}
+
     def write(self, folder: Path) -> None:
         """Write ``config.json`` as z-lab's drafters have it."""
         extra: dict[str, Any] = {
@@ -134,13 +144,17 @@ class DFlashConfig:
             "target_layer_ids": list(self.target_layer_ids),
         }
         extra |= self._unusual
-        raw = self.sizes.to_diff_dict() | {
-            "architectures": [ARCHITECTURE],
-            "model_type": "qwen3",
-            "block_size": self.block_size,
-            "num_target_layers": self.num_target_layers,
-            NESTED: extra,
-        }
+        raw = (
+            self.sizes.to_diff_dict()
+            | self._rope_of_version_4
+            | {
+                "architectures": [ARCHITECTURE],
+                "model_type": "qwen3",
+                "block_size": self.block_size,
+                "num_target_layers": self.num_target_layers,
+                NESTED: extra,
+            }
+        )
         (folder / CONFIG_FILE).write_text(json.dumps(raw, indent=2) + "\n")
 
 

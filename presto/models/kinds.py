@@ -10,10 +10,10 @@ from pathlib import Path
 from presto.models.backbone import Backbone
 from presto.models.catalogue import Mode, PairSpec
 from presto.models.checkpoint import CONFIG_FILE, is_whole, read_json
-from presto.models.device import keep_freed_memory, pick_device, pick_dtype
+from presto.models.device import computes_now, keep_freed_memory, pick_device, pick_dtype
 from presto.models.dflash import DFlashSystem
 from presto.models.dflash_network import DFlashDrafter
-from presto.models.loading import load_causal_lm
+from presto.models.loading import CPU, load_causal_lm
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.selfcheck import checked
@@ -48,7 +48,8 @@ def load_target(folder: Path, dtype: str = "auto") -> tuple[Backbone, Text]:
     device = pick_device()
     if device.type == "cpu":
         keep_freed_memory()
-    model = load_causal_lm(folder, pick_dtype(dtype, device))
+    place = device if computes_now(device) else CPU
+    model = load_causal_lm(folder, pick_dtype(dtype, device), place)
     return checked(model, device, str(folder)), load_text(folder)
 
 

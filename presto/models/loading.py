@@ -30,6 +30,7 @@ from presto.models.memory import is_out_of_memory
 from presto.models.windows import attention_kinds, context_of
 
 logger = logging.getLogger(__name__)
+CPU = torch.device("cpu")
 FREE, RATIO = 10_000_000, 2  # parameters more than the files hold: told by name, tensor by tensor
 _LOCAL = {"trust_remote_code": False, "local_files_only": True}
 _USUAL = {  # settings that change what greedy ``generate`` writes, and their usual values
@@ -48,9 +49,12 @@ _USUAL = {  # settings that change what greedy ``generate`` writes, and their us
 }
 
 
-def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
-    """The causal language model of a folder, on the CPU; ``ValueError`` names the file and the
-    field or tensor that is missing, damaged or not supported.
+def load_causal_lm(folder: Path, dtype: torch.dtype, device: torch.device = CPU) -> Any:
+    """The causal language model of a folder; ``ValueError`` names the file and the field or tensor
+    that is missing, damaged or not supported.
+
+    Its tensors go to ``device`` one by one, as they are read: a model of the size of the GPU's
+    memory needs no room in the host's.
     """
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging as transformers_logging
@@ -70,6 +74,7 @@ def load_causal_lm(folder: Path, dtype: torch.dtype) -> Any:
             use_safetensors=True,
             ignore_mismatched_sizes=True,
             output_loading_info=True,
+            device_map=None if device == CPU else {"": device},
             **_LOCAL,
         )
     except _SizeError as error:

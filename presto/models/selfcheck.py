@@ -12,7 +12,6 @@ import torch
 
 from presto.models.backbone import Backbone
 from presto.models.checkpoint import sentence
-from presto.models.device import computes_now
 from presto.models.memory import is_out_of_memory
 from presto.models.target import TargetSession
 from presto.models.windows import SLIDING, attention_kinds
@@ -33,9 +32,10 @@ LOW_PRECISION = 0.3
 
 
 def checked(model: Any, device: torch.device, name: str) -> Backbone:
-    """``model`` on ``device``, if the engine decodes it as it is; see ``check_own_logits``."""
-    place = device if computes_now(device) else torch.device("cpu")
-    backbone = Backbone(model.to(place))
+    """``model`` on ``device``, if the engine decodes it as it is where it lies; see
+    ``check_own_logits``.
+    """
+    backbone = Backbone(model)
     check_own_logits(backbone, name)
     backbone.model.to(device)
     return backbone

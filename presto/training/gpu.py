@@ -131,7 +131,7 @@ def main(
         typer.Option(help="Folder of data, training states and results; resumed if it is there."),
     ],
     minutes: Annotated[float, typer.Option(help="Wall time of data and training together.")] = 10.0,
-    dtype: Annotated[str, typer.Option(help="float32, bfloat16 or auto.")] = "auto",
+    dtype: Annotated[str, typer.Option(help="float32, bfloat16, float16 or auto.")] = "auto",
 ) -> None:
     """Train both embedded drafters."""
     if minutes <= 0:
