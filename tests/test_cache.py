@@ -6,7 +6,7 @@ import weakref
 import pytest
 import torch
 
-from presto.models.cache import TailCache
+from presto.models.cache import KEYS, Room, Rooms, TailCache
 
 HEADS, DIM = 2, 3
 
@@ -34,8 +34,13 @@ def passed(cache: TailCache, *values: int) -> list[int]:
     return list(column)
 
 
+def address(cache: TailCache) -> int:
+    """Where the storage lies."""
+    return cache.room.stacks[0].keys.data_ptr() if cache.room.stacks else 0
+
+
 def test_rows_stand_behind_the_committed_ones_until_some_are_kept() -> None:
-    cache = TailCache(layers=2, capacity=8)
+    cache = TailCache(Room(2, 8))
     assert passed(cache, 1, 2, 3) == [1, 2, 3]
     assert passed(cache, 4, 5) == [4, 5]  # nothing was kept
     assert cache.keep([0, 1]) == slice(2)
@@ -49,46 +54,46 @@ def test_rows_stand_behind_the_committed_ones_until_some_are_kept() -> None:
 
 
 def test_a_row_may_be_kept_that_is_not_the_first() -> None:
-    cache = TailCache(layers=1, capacity=4)
+    cache = TailCache(Room(1, 4))
     passed(cache, 1, 2, 3)
     cache.keep([2])
     assert passed(cache, 4) == [3, 4]
-    assert cache.address == cache.layers[0].keys.data_ptr()
+    assert address(cache) == cache.layers[0].keys.data_ptr()
 
 
 def test_a_longer_pass_makes_its_own_room_and_forgets_nothing() -> None:
-    cache = TailCache(layers=2, capacity=3)
+    cache = TailCache(Room(2, 3))
     passed(cache, 1, 2, 3)
     cache.keep([0, 1, 2])
-    place = cache.address
+    place = address(cache)
     assert passed(cache, 4, 5) == [1, 2, 3, 4, 5]
     assert cache.room.capacity == 10
     assert {layer.get_max_length() for layer in cache.layers} == {10}
-    assert cache.address != place
-    place = cache.address
+    assert address(cache) != place
+    place = address(cache)
     assert passed(cache, 6, 7, 8, 9, 10, 11, 12) == [1, 2, 3, *range(6, 13)]
-    assert cache.address == place  # it just fits
+    assert address(cache) == place  # it just fits
 
 
 def test_room_made_beforehand_is_used_and_room_is_never_taken_away() -> None:
-    cache = TailCache(layers=2, capacity=2)
-    assert cache.address == 0  # nothing lies anywhere yet
+    cache = TailCache(Room(2, 2))
+    assert address(cache) == 0  # nothing lies anywhere yet
     cache.reserve(4)
     passed(cache, 1, 2)
     cache.keep([0, 1])
-    place = cache.address
+    place = address(cache)
     assert place
     for smaller in (3, 4):
         cache.reserve(smaller)
-        assert cache.address == place
+        assert address(cache) == place
     cache.reserve(5)
-    assert cache.address != place
+    assert address(cache) != place
     assert [(layer.keys.shape[2], layer.values.shape[2]) for layer in cache.layers] == [(5, 5)] * 2
     assert passed(cache, 3) == [1, 2, 3]
 
 
 def test_within_a_window_rows_go_to_places_and_a_span_is_seen() -> None:
-    cache = TailCache(layers=2, capacity=6)
+    cache = TailCache(Room(2, 6))
     passed(cache, 1, 2)
     cache.keep([0, 1])
     with cache.window(torch.tensor([2, 4]), 5):
@@ -100,7 +105,7 @@ def test_within_a_window_rows_go_to_places_and_a_span_is_seen() -> None:
 
 
 def test_the_mask_of_a_pass_covers_what_is_committed_and_its_own_rows() -> None:
-    cache = TailCache(layers=1, capacity=8)
+    cache = TailCache(Room(1, 8))
     passed(cache, 1, 2, 3)
     cache.keep([0, 1])
     (layer,) = cache.layers
@@ -110,7 +115,7 @@ def test_the_mask_of_a_pass_covers_what_is_committed_and_its_own_rows() -> None:
 
 
 def test_layers_of_other_shapes_lie_elsewhere() -> None:
-    cache = TailCache(layers=4, capacity=2)
+    cache = TailCache(Room(4, 2))
     for layer, heads in zip(cache.layers, (2, 1, 2, 1), strict=True):
         layer.update(torch.ones(1, heads, 2, 3) * heads, torch.ones(1, heads, 2, 3))
     assert [layer.keys.shape for layer in cache.layers] == [
@@ -123,7 +128,7 @@ def test_layers_of_other_shapes_lie_elsewhere() -> None:
 
 def test_a_cache_goes_with_its_last_name() -> None:
     """Nothing in it points back: its storage would stay until the collector finds it."""
-    cache = TailCache(layers=2, capacity=3)
+    cache = TailCache(Room(2, 3))
     passed(cache, 1)
     storage = weakref.ref(cache.room)
     gc.disable()
@@ -132,3 +137,34 @@ def test_a_cache_goes_with_its_last_name() -> None:
         assert storage() is None
     finally:
         gc.enable()
+
+
+def test_a_room_is_left_to_the_next_sequence_with_its_recordings() -> None:
+    rooms = Rooms()
+    first = rooms.cache("target", 2, 5)
+    assert first.room.capacity == KEYS
+    passed(first, 1, 2, 3)
+    first.keep([0, 1])
+    first.room.recordings["a pass",] = "recorded"
+    place, other = address(first), rooms.cache("target", 2, 5)
+    assert other.room is not first.room  # it is in use
+    del first
+    assert rooms.cache("drafter", 2, 5).room is not other.room
+    second = rooms.cache("target", 2, 7)
+    assert (address(second), second.committed) == (place, 0)
+    assert second.room.recordings == {("a pass",): "recorded"}
+    assert passed(second, 4) == [4]
+    assert address(second) == place
+    assert rooms.cache("target", 2, KEYS).room.capacity == 2 * KEYS  # its rows may be padded
+
+
+def test_a_room_that_grew_loses_its_recordings_and_is_not_left_to_anybody() -> None:
+    rooms = Rooms()
+    cache = rooms.cache("target", 1, 2)
+    cache.room.recordings["a pass",] = "recorded"
+    passed(cache, 1)
+    cache.reserve(KEYS + 1)
+    assert (cache.room.capacity, cache.room.recordings) == (KEYS + 1, {})
+    grown = weakref.ref(cache.room)
+    del cache
+    assert grown() is None

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from presto.decoding.loop import autoregressive, decode
 from presto.models import fixed
+from presto.models.cache import Rooms
 from presto.models.device import may_record
 from presto.models.fixed import Recording, Shapes
 from presto.models.nemotron import NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
 from presto.models.target import TargetSystem
-from presto.records import DecodeConfig, Round
+from presto.records import DecodeConfig, Round, Tree
 from tests.support.dflash import tiny_dflash
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
@@ -47,6 +48,7 @@ def system(
 @pytest.fixture(autouse=True)
 def free_again(system: TargetSystem, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(system, "eos_ids", frozenset())  # runs go on to their cap
+    monkeypatch.setattr(system.backbone, "rooms", Rooms())
     yield
     system.backbone.shapes = "free"
     Recording.refused = False
@@ -112,10 +114,61 @@ def test_recorded_rounds_are_free_rounds(
     assert text(run(system, "recorded", [3, 7, 5], config)) == text(reference)
 
 
+def test_recordings_serve_the_runs_that_follow(
+    system: TargetSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded: list[Any] = []
+
+    def record(function: Callable[..., Any], inputs: Any) -> tuple[Callable[[], None], Any]:
+        """Holds no reference to the pass, as a recording of a GPU does not."""
+        recorded.append(tuple(tensor.shape for tensor in inputs))
+        return (lambda: None), tuple(tensor.clone() for tensor in function(*inputs))
+
+    monkeypatch.setattr(fixed, "record", record)
+    system.backbone.shapes = "recorded"
+    counts = []
+    for _ in range(3):
+        session = system.start((3, 7, 5), 64)  # type: ignore[attr-defined]
+        for _ in range(3):
+            session.draft(5, 4, 8)
+            session.verify(session.plan(Tree((5, 9, 8), (-1, 0, 0), *[(0,) * 3] * 5)))
+        counts.append(len(recorded))
+        del session
+    assert counts[0] == counts[1] == counts[2] > 0
+
+
+def test_the_prompts_slices_are_not_recorded(system: TargetSystem) -> None:
+    system.backbone.shapes = "recorded"
+    session = system.start(tuple(range(2, 12)) * 3, 64)  # type: ignore[attr-defined]
+    assert session is not None
+    assert all(not room.recordings for room in _rooms(system, session))
+
+
+def _rooms(system: TargetSystem, session: Any) -> list[Any]:
+    own = getattr(session, "own", session)
+    return [cache.room for cache in (own.cache, getattr(own, "context", own.cache))]
+
+
+def test_a_recording_that_does_not_fit_into_memory_is_tried_once(
+    system: TargetSystem, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tried: list[Any] = []
+
+    def refuse(*given: Any) -> Any:
+        tried.append(tuple(tensor.shape for tensor in given[1]))
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB")
+
+    monkeypatch.setattr(fixed, "record", refuse)
+    config = DecodeConfig(max_new_tokens=40, budget=9, draft_length=4)
+    ours = run(system, "recorded", [3, 7, 5], config)
+    assert text(ours) == text(run(system, "free", [3, 7, 5], config))
+    assert len(tried) == len({*tried}) > 0
+    assert not Recording.refused
+    assert not caplog.records
+
+
 def test_shapes_repeat(system: TargetSystem) -> None:
-    """Few shapes in a run, so that recordings pay: draft, verify and prefill, shorter ones at the
-    end.
-    """
+    """Few shapes in a run, so that recordings pay: draft and verify, shorter ones at the end."""
     seen = set()
     system.backbone.shapes = "padded"
     hook = system.backbone.decoder.register_forward_pre_hook(

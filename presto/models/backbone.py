@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from presto.models.attention import choose_kernels, shared_keys
-from presto.models.cache import TailCache
+from presto.models.cache import Room, Rooms, TailCache
 from presto.models.device import may_record
 from presto.models.fixed import Shapes, Tensors, run_fixed
 from presto.models.lora import LowRankAdapter
@@ -36,6 +36,7 @@ class Backbone:
         self._finish = _after_decoder(model, self.decoder)
         choose_kernels(self.device)
         self.shapes: Shapes = "recorded" if may_record(self.device) else "free"
+        self.rooms = Rooms()
         # transformers 5.24 renamed past_key_values; both names must work across the supported
         # range.
         accepted = inspect.signature(self.decoder.forward).parameters
@@ -55,8 +56,14 @@ class Backbone:
     def vocab(self) -> int:
         return int(self.embeddings.weight.shape[0])
 
-    def new_cache(self, capacity: int) -> TailCache:
-        return TailCache(self.model.config.num_hidden_layers, capacity)
+    def new_cache(
+        self, capacity: int, layers: int | None = None, name: str = "target"
+    ) -> TailCache:
+        """A cache for a sequence of the target, or of a drafter of so many ``layers``."""
+        layers = layers or int(self.model.config.num_hidden_layers)
+        if self.shapes == "recorded":
+            return self.rooms.cache(name, layers, capacity)
+        return TailCache(Room(layers, capacity))
 
     def hidden(
         self,
@@ -77,12 +84,14 @@ class Backbone:
         cache: Any,
         layers: tuple[int, ...],
         adapted: Adapted | None = None,
+        repeats: bool = True,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Final hidden states ``[B, rows, H]``, and the outputs of ``layers`` side by side ``[B,
         rows, layers · H]``.
 
         ``embeds [B, rows, H]``, ``positions [B, rows]``; ``mask [B, rows, columns]`` is True where
-        a row may look at all; layers with a window see less of it.
+        a row may look at all; layers with a window see less of it. ``repeats``: whether passes of
+        such shapes will come again.
         """
         gate = () if adapted is None else (adapted[1],)
         masks = None if mask is None else masks_of(self.kinds, mask, positions)
@@ -105,7 +114,8 @@ class Backbone:
             )
             return (output.last_hidden_state, *features)
 
-        if masks is None or self.shapes == "free" or not isinstance(cache, TailCache):
+        fixed = repeats and self.shapes != "free" and isinstance(cache, TailCache)
+        if masks is None or not fixed:
             hidden, *features = forward(embeds, positions, masks, *gate)
         else:
             hidden, *features = run_fixed(
@@ -145,7 +155,7 @@ class Backbone:
             mask = columns[None] <= positions[:, None]
             embeds = self.embeddings(piece)[None]
             _, features = self.hidden_and_features(
-                embeds, positions[None], mask[None], cache, layers
+                embeds, positions[None], mask[None], cache, layers, repeats=False
             )
             cache.keep(range(rows))
             if features is not None:

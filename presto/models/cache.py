@@ -5,12 +5,20 @@ front of that tail and forgets the others; nothing is concatenated and the prefi
 Keys carry RoPE at their true position, so a kept row needs no second rotation.
 """
 
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 from transformers.cache_utils import Cache, CacheLayerMixin
+
+ROWS, KEYS = 8, 256  # rows: one tile of a tensor core; keys: so that a run meets few shapes
+
+
+def padded_span(columns: int) -> int:
+    """How many positions a pass of repeating shape looks at instead of ``columns``."""
+    return max(KEYS, 1 << max(0, columns - 1).bit_length())
 
 
 class Stack:
@@ -48,12 +56,23 @@ class Stack:
 
 
 class Room:
-    """The storage of a sequence, of which the first ``committed`` positions are valid."""
+    """The storage of a sequence, of which the first ``committed`` positions are valid.
+
+    ``recordings`` are CUDA graphs of passes over it (``presto.models.fixed``); they serve every
+    sequence that comes to lie here, and end when the storage moves.
+    """
 
     def __init__(self, layers: int, capacity: int) -> None:
         self.layers, self.capacity, self.committed = layers, capacity, 0
         self.stacks: list[Stack] = []
         self.windowed: tuple[torch.Tensor, int] | None = None  # see ``TailCache.window``
+        self.recordings: dict[tuple[object, ...], Any] = {}
+
+    def clear(self) -> None:
+        """Make way for another sequence; the storage stays where it is."""
+        self.committed = 0
+        for stack in self.stacks:
+            stack.used = 0
 
     def place(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[Stack, int]:
         """Where a layer lies that is about to write such rows for the first time."""
@@ -70,8 +89,36 @@ class Room:
         if rows <= self.capacity:
             return
         self.capacity = rows
+        self.recordings.clear()
         for stack in self.stacks:
             stack.grow(rows, self.committed)
+
+
+class Rooms:
+    """Storage that sequences leave to those after them, with what was recorded over it.
+
+    A room holds what padded passes look at, so that few sizes serve all sequences.
+    """
+
+    def __init__(self) -> None:
+        self._empty: dict[tuple[str, int], list[Room]] = {}
+
+    def cache(self, name: str, layers: int, capacity: int) -> "TailCache":
+        """A cache in an empty room, to which the room comes back when nobody holds it any more.
+        ``name`` tells networks apart.
+        """
+        size = padded_span(capacity + ROWS - 1)
+        empty = self._empty.setdefault((name, size), [])
+        room = empty.pop() if empty else Room(layers, size)
+        room.clear()
+        cache = TailCache(room)
+        weakref.finalize(cache, _take_back, empty, room, size).atexit = False
+        return cache
+
+
+def _take_back(empty: list[Room], room: Room, size: int) -> None:
+    if room.capacity == size:  # another has grown, and its recordings are gone
+        empty.append(room)
 
 
 class TailLayer(CacheLayerMixin):
@@ -129,26 +176,16 @@ class TailLayer(CacheLayerMixin):
 
 
 class TailCache(Cache):
-    """All layers of one sequence.
+    """All layers of one sequence, whose storage is ``room``."""
 
-    ``recordings`` are CUDA graphs of passes over this storage (``presto.models.fixed``) and end
-    with it.
-    """
-
-    def __init__(self, layers: int, capacity: int) -> None:
-        self.room = Room(layers, capacity)
-        super().__init__(layers=[TailLayer(self.room) for _ in range(layers)])
-        self.recordings: dict[tuple[object, ...], Any] = {}
+    def __init__(self, room: Room) -> None:
+        self.room = room
+        super().__init__(layers=[TailLayer(room) for _ in range(room.layers)])
 
     @property
     def committed(self) -> int:
         """The number of valid positions."""
         return self.room.committed
-
-    @property
-    def address(self) -> int:
-        """Where the storage lies; it moves when it grows."""
-        return int(self.room.stacks[0].keys.data_ptr()) if self.room.stacks else 0
 
     def reserve(self, rows: int) -> None:
         """Make room for ``rows`` positions."""

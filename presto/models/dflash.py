@@ -6,7 +6,6 @@ from torch import nn
 from presto.decoding.marginals import drafted
 from presto.decoding.protocols import Draft
 from presto.models.backbone import Backbone
-from presto.models.cache import TailCache
 from presto.models.dflash_config import DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
 from presto.models.fixed import Tensors, run_fixed
@@ -63,7 +62,8 @@ class DFlashSession(TargetSession):
     def __init__(self, system: DFlashSystem, prompt_ids: tuple[int, ...], capacity: int) -> None:
         self.drafter = system.drafter
         self.feature_layers = self.drafter.config.target_layer_ids
-        self.context = TailCache(len(self.drafter.layers), capacity + system.max_draft + 1)
+        room, layers = capacity + system.max_draft + 1, len(self.drafter.layers)
+        self.context = system.backbone.new_cache(room, layers, "drafter")
         super().__init__(system.backbone, prompt_ids, capacity)
 
     def observe(self, features: torch.Tensor) -> None:

@@ -7,16 +7,16 @@ padding.
 
 import logging
 from collections.abc import Callable
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 import torch
 from torch.nn.functional import pad
 
-from presto.models.cache import TailCache
+from presto.models.cache import ROWS, TailCache, padded_span
+from presto.models.memory import is_out_of_memory, release
 
 logger = logging.getLogger(__name__)
-ROWS, KEYS = 8, 256  # rows: one tile of a tensor core; keys: so that a run meets few shapes
-
 Shapes = Literal[
     "free", "padded", "recorded"
 ]  # as they come, padded, padded and recorded as CUDA graphs
@@ -36,7 +36,7 @@ def run_fixed(
     """
     rows, columns = inputs[2].shape[-2:]
     more = -rows % ROWS
-    span = max(KEYS, 1 << (columns + more - 1).bit_length())
+    span = padded_span(columns + more)
     places = torch.arange(columns - rows, columns + more, device=inputs[0].device)
     gate = tuple(pad(gate, (0, 0, 0, more)) for gate in inputs[3:])
     tensors = (
@@ -52,8 +52,8 @@ def run_fixed(
             return forward(*tensors)
 
     if shapes == "recorded":
-        key = (*key, cache.address, *(tuple(tensor.shape) for tensor in tensors))
-        outputs = cache.recordings.setdefault(key, Recording())(windowed, places, *tensors)
+        key = (*key, *(tuple(tensor.shape) for tensor in tensors))
+        outputs = cache.room.recordings.setdefault(key, Recording())(windowed, places, *tensors)
     else:
         outputs = windowed(places, *tensors)
     return tuple(output[:, :rows] for output in outputs)
@@ -70,6 +70,12 @@ def _pad_mask(mask: torch.Tensor, more: int, span: int) -> torch.Tensor:
     return padded
 
 
+@lru_cache(maxsize=1)
+def _pool() -> Any:
+    """The memory that all recordings share: they are replayed one after the other."""
+    return torch.cuda.graph_pool_handle()
+
+
 def record(function: Forward, inputs: Tensors) -> tuple[Callable[[], None], Tensors]:
     """A CUDA graph of ``function(*inputs)``: what replays it on the same storage, and where its
     outputs appear.
@@ -82,7 +88,7 @@ def record(function: Forward, inputs: Tensors) -> tuple[Callable[[], None], Tens
         function(*inputs)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, pool=_pool()):
         outputs = function(*inputs)
     return graph.replay, outputs
 
@@ -91,13 +97,13 @@ class Recording:
     """One pass of fixed shapes: run as it is the first time, recorded the second time, replayed
     from then on.
 
-    It holds no reference to the pass: the cache that owns it must go when its session goes.
+    It holds no reference to the pass: the session must go when nobody holds it any more.
     """
 
     refused = False  # by this device, once is enough
 
     def __init__(self) -> None:
-        self.seen = False
+        self.seen = self.given_up = False
         self.inputs: Tensors = ()
         self.outputs: Tensors = ()
         self.replay: Callable[[], None] | None = None
@@ -114,12 +120,16 @@ class Recording:
         return self.outputs
 
     def _recorded(self, function: Forward, inputs: Tensors) -> bool:
-        if Recording.refused:
+        if Recording.refused or self.given_up:
             return False
         self.inputs = tuple(tensor.clone() for tensor in inputs)
         try:
             self.replay, self.outputs = record(function, self.inputs)
         except RuntimeError as error:
+            self.given_up, self.inputs = True, ()
+            if is_out_of_memory(error):
+                release()  # this pass runs without, others may still fit
+                return False
             Recording.refused = True
             logger.warning(
                 "CUDA graphs do not work here, passes run without them: %s",
