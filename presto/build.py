@@ -25,6 +25,10 @@ from presto.scorers import SCORERS, Drafted, FromCounts, Scorer
 from presto.searches import SEARCHES, Search
 
 LIMIT = 1e4  # nats: a larger correction is cut, as in records
+NO_PAIRS = (
+    "needs a drafter that scores a token by the one before it: a recording or this pair has none"
+)
+PairScores = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def check_installed(config: DecodeConfig) -> None:
@@ -50,7 +54,8 @@ class Task:
     config: DecodeConfig
     scorer: Scorer
     search: Search
-    hidden: np.ndarray | None
+    hidden: np.ndarray | None = None
+    pairs: PairScores | None = None
 
 
 def build_tree(
@@ -59,12 +64,14 @@ def build_tree(
     ngram: NgramModel,
     config: DecodeConfig,
     hidden: np.ndarray | None = None,
+    pairs: PairScores | None = None,
 ) -> tuple[Tree, SearchTimes]:
     """The draft tree below ``context[-1]``, the last committed token.
 
     It has at most ``budget`` nodes below the root. ``hidden [D, H]`` are the drafter's hidden
-    states, for scorers that need them. ``ValueError`` for a scorer or search that is not installed,
-    tokens outside the vocabulary, and scores or trees of a script that are none.
+    states and ``pairs`` its own scores, for scorers that need them. ``ValueError`` for a scorer or
+    search that is not installed, tokens outside the vocabulary, and scores or trees of a script
+    that are none.
     """
     if not len(context):
         raise ValueError("the context must hold at least the last committed token")
@@ -73,7 +80,7 @@ def build_tree(
         return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
     began = time.perf_counter()
     candidates = candidates_of(marginals, config, context)
-    task = Task(candidates, context, ngram, config, scorer, search, hidden)
+    task = Task(candidates, context, ngram, config, scorer, search, hidden, pairs)
     tree, scored = _grow(task)
     tree = as_recorded(tree, candidates)
     return tree, SearchTimes(scored, time.perf_counter() - began - scored)
@@ -142,6 +149,8 @@ def _drafted(task: Task) -> Drafted:
             f"the scorer {task.scorer.name} needs the drafter's hidden states, "
             "which are not there: a recording or this pair does not hold them"
         )
+    if task.scorer.needs_pairs and task.pairs is None:
+        raise ValueError(f"the scorer {task.scorer.name} {NO_PAIRS}")
     return Drafted(
         context=tuple(task.context),
         tokens=check_tokens(task.candidates.tokens, task.ngram.counts.vocab),
@@ -149,6 +158,7 @@ def _drafted(task: Task) -> Drafted:
         ngram=task.ngram,
         hidden=None if task.hidden is None else task.hidden[: len(task.candidates.tokens)],
         settings=checked(task.scorer, task.config.scorer_settings),
+        pairs=task.pairs,
     )
 
 
@@ -249,4 +259,4 @@ def warm_up() -> None:
     # A script's search reads rows one by one.
     scripted = replace(SEARCHES["linear"], compiled=None)
     candidates, scorer = candidates_of(drafted, config, [0]), SCORERS[config.scorer]
-    _grow(Task(candidates, [0], ngram, config, scorer, scripted, None))
+    _grow(Task(candidates, [0], ngram, config, scorer, scripted))

@@ -31,8 +31,9 @@ class Drafted(NamedTuple):
     """One round as a scorer of a script sees it. D positions, K candidates each.
 
     ``context`` are all committed tokens, the anchor last. ``tokens`` and ``log_q`` are ``[D, K]``,
-    likeliest first, ``log_q`` in nats. ``hidden [D, H]`` are the drafter's last hidden states, for
-    scorers that ask for them (``needs_hidden``), else ``None``. ``settings`` are the scorer's own.
+    likeliest first, ``log_q`` in nats. ``hidden [D, H]`` are the drafter's last hidden states and
+    ``pairs`` its own scores (``presto.decoding.protocols.Draft``), for scorers that ask for them
+    (``needs_hidden``, ``needs_pairs``), else ``None``. ``settings`` are the scorer's own.
     """
 
     context: tuple[int, ...]
@@ -41,6 +42,7 @@ class Drafted(NamedTuple):
     ngram: "NgramModel"
     hidden: np.ndarray | None
     settings: Mapping[str, float]
+    pairs: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
 
     @property
     def parents(self) -> np.ndarray:
@@ -98,8 +100,14 @@ class Scorer:
     uses_lam: bool = True
     corrects_first: bool = True  # whether ρ means anything on the tree's first level
     needs_hidden: bool = False
+    needs_pairs: bool = False
     weights: Weights = presto_weights
     preset: Mapping[str, Any] | None = field(default_factory=dict)
+
+    @property
+    def reads_drafter(self) -> bool:
+        """Whether it needs more of the drafter than a record holds."""
+        return self.needs_hidden or self.needs_pairs
 
     @property
     def corrects(self) -> bool:
@@ -109,6 +117,15 @@ class Scorer:
 
 def _ngram(name: str, counted: CountFormula, summary: str, rho: str, **more: Any) -> Scorer:
     return Scorer(name, summary, "ngram", rho, log_rho=FromCounts(counted), **more)
+
+
+def _markov(drafted: Drafted, *, ngram: float) -> np.ndarray:
+    """The drafter's own pair scores, and ``ngram`` times the ratio of the last token alone."""
+    assert drafted.pairs is not None
+    own = drafted.pairs(drafted.parents, drafted.tokens)
+    if not ngram:
+        return own
+    return own + ngram * drafted.ngram.pair_ratios(drafted.parents, drafted.tokens)
 
 
 BUILT_IN = (
@@ -171,6 +188,16 @@ BUILT_IN = (
         uses_lam=False,
         weights=full_weights,
         preset={"normalised": True},
+    ),
+    Scorer(
+        "markov",
+        "The drafter's own score of a token after the one before it, where it has one (DSpark).",
+        "pair",
+        "p_drafter(t|b) / q(t) · (p(t|b) / p(t))^ngram",
+        log_rho=_markov,
+        settings=(OwnSetting("ngram", 0.0, Range(0, 4, "Weight of the n-gram ratio beside it.")),),
+        needs_pairs=True,
+        preset={"lam": 1.0, "normalised": True},
     ),
 )
 SCORERS: Registry[Scorer] = Registry("scorer", "presto.scorers", BUILT_IN)

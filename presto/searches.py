@@ -73,8 +73,6 @@ def drafted_ranks(problem: "Problem", position: int, config: DecodeConfig) -> np
     target's draw for the same position stays independent of it. ``position`` is the absolute
     position of the first drafted token.
     """
-    import torch
-
     from presto.kernels.noise import gumbel
     from presto.kernels.problem import PER_NAT
 
@@ -82,8 +80,8 @@ def drafted_ranks(problem: "Problem", position: int, config: DecodeConfig) -> np
     if not config.sampled_draft or config.temperature == 0:
         return np.zeros(length, np.int64)
     width = problem.log_q.shape[1]
-    places = torch.arange(position, position + length)
-    noise = gumbel(config.seed, places, width, stream=1).numpy()
+    places = np.arange(position, position + length)
+    noise = gumbel(config.seed, places, width, stream=1)
     scores = problem.log_q[:length] / PER_NAT / config.temperature + noise
     ranks: np.ndarray = scores.argmax(1)
     return ranks

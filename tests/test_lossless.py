@@ -20,12 +20,12 @@ from presto.models.quadratic import QuadraticGatedSystem
 from presto.models.selfspec import GatedSystem
 from presto.records import DecodeConfig, Round
 from presto.records.config import LEAST_TEMPERATURE
-from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
 from tests.support.drafters import EOS, LOG_Q, PROPOSALS, Informed
 from tests.support.examples import LARGEST, examples
 from tests.support.plugins import OWN_SCORERS, OWN_SEARCHES, own_ones
+from tests.support.scorers import USUAL
 
 VOCAB = 23
 TINY = 5e-324  # the smallest number above 0: its inverse overflows
@@ -113,7 +113,7 @@ def cases(draw: st.DrawFn) -> Case:
 def configs(max_new_tokens: int) -> st.SearchStrategy[DecodeConfig]:
     return st.builds(
         DecodeConfig,
-        scorer=st.sampled_from((*sorted(SCORERS.built_in), *OWN_SCORERS)),
+        scorer=st.sampled_from((*USUAL, *OWN_SCORERS)),
         normalised=st.booleans(),
         search=st.sampled_from((*sorted(SEARCHES.built_in), *OWN_SEARCHES)),
         lam=st.sampled_from((0.0, TINY, 0.2, 0.7, 1.0, 4.0)),
@@ -221,7 +221,7 @@ def test_the_property_draws_every_part_of_every_kind() -> None:
 
     collect()
     configs = [case.config for case in drawn]
-    assert {config.scorer for config in configs} == {*SCORERS.built_in, *OWN_SCORERS}
+    assert {config.scorer for config in configs} == {*USUAL, *OWN_SCORERS}
     assert {config.search for config in configs} == {*SEARCHES.built_in, *OWN_SEARCHES}
     assert {case.proposal for case in drawn} == {"own", *PROPOSALS}
     assert {case.log_q for case in drawn} == set(LOG_Q)

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from presto.decoding import sampling
 from presto.decoding.sampling import Sampler, keep_likeliest
 from presto.kernels.noise import gumbel
 from presto.records.config import LEAST_TEMPERATURE
@@ -16,8 +17,7 @@ LOGITS = torch.tensor([2.0, 1.0, 0.0, -1.0])
 
 
 def noise(seed: int, position: int, size: int, stream: int = 0) -> np.ndarray:
-    found: np.ndarray = gumbel(seed, torch.tensor([position]), size, stream)[0].numpy()
-    return found
+    return gumbel(seed, np.array([position]), size, stream)[0]
 
 
 def test_gumbel_max_draws_from_the_softmax() -> None:
@@ -57,10 +57,16 @@ def test_noise_is_that_of_splitmix64(seed: int, position: int, stream: int) -> N
     assert noise(seed, position, 3, stream) == pytest.approx(expected, rel=1e-12)
 
 
+def test_noise_is_the_same_in_torch() -> None:
+    found = sampling.gumbel(5, torch.arange(7, 10), 40).numpy()
+    assert found == pytest.approx(gumbel(5, np.arange(7, 10), 40), rel=1e-12)
+
+
 def test_noise_is_independent_of_its_neighbours() -> None:
     """Tokens, positions, seeds and streams: no two of them share noise, none is correlated."""
-    places = torch.arange(40)
-    rows = torch.cat([gumbel(s, places, 5000, stream) for s in (0, 1, 2**40) for stream in (0, 1)])
+    seeds, places = (0, 1, 2**40), np.arange(40)
+    drawn = [gumbel(seed, places, 5000, stream) for seed in seeds for stream in (0, 1)]
+    rows = torch.from_numpy(np.concatenate(drawn))
     assert rows.unique().numel() == rows.numel()
     beside = torch.corrcoef(torch.cat([rows, rows.roll(1, 1)]))
     beside.fill_diagonal_(0)

@@ -16,9 +16,10 @@ from presto.kernels.table import NgramTable
 from presto.records import DecodeConfig, Marginals
 from presto.records.tree import children, depths
 from presto.scorers import SCORERS as RECORDS
+from tests.support.scorers import USUAL
 from tests.support.strategies import VOCAB, contexts, marginals, ngrams
 
-BUILT_IN = RECORDS.built_in
+BUILT_IN = {name: RECORDS[name] for name in USUAL}
 SCORERS = st.sampled_from(sorted(BUILT_IN))
 EVERYTHING = {"budget": 1024, "top_k": VOCAB, "draft_length": 2, "search": "best_first"}
 

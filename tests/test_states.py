@@ -14,17 +14,17 @@ import presto
 from presto.records import DecodeConfig
 from presto.runs.states import States, check_free
 from presto.runs.sweep import BUDGETS, LAMS, sweep
-from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
 from tests.support.runs import TABLE, run, scripted
+from tests.support.scorers import USUAL
 
 CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, seed=4)
 # Everything the panel "What if" can change.
 changes = st.fixed_dictionaries(
     {
-        "scorer": st.sampled_from(sorted(SCORERS.built_in)),
+        "scorer": st.sampled_from(USUAL),
         "lam": st.sampled_from((0.0, 0.2, 0.7, 1.0, 2.0)),
         "normalised": st.booleans(),
         "search": st.sampled_from(sorted(SEARCHES.built_in)),

@@ -12,6 +12,7 @@ from presto.kernels.ngram import NgramModel
 from presto.records import Choice, DecodeConfig, Marginals, Round, Stages, Trace, Tree
 from presto.scorers import SCORERS
 from tests.support import synthetic
+from tests.support.scorers import USUAL
 from viz import formula
 from viz.formula import ROUNDING, _corrected, _levels, decimal
 from viz.nodes import BONUS
@@ -72,7 +73,7 @@ def test_dart_has_its_own_weights_and_no_lambda() -> None:
 
 
 @pytest.mark.parametrize("correct_first", [True, False])
-@pytest.mark.parametrize("scorer", sorted(SCORERS.built_in))
+@pytest.mark.parametrize("scorer", USUAL)
 def test_every_scorers_formula_gives_the_increments_that_the_search_recorded(
     scorer: str, correct_first: bool
 ) -> None:
@@ -87,7 +88,7 @@ def test_every_scorers_formula_gives_the_increments_that_the_search_recorded(
         assert not any("recorded as" in line for line in formula(trace, 0, node))
 
 
-@pytest.mark.parametrize("scorer", sorted(SCORERS.built_in))
+@pytest.mark.parametrize("scorer", USUAL)
 def test_normalised_siblings_are_shifted_together(scorer: str) -> None:
     trace = built(DecodeConfig(scorer=scorer))
     tree = trace.rounds[0].tree

@@ -13,11 +13,11 @@ from presto.records import DecodeConfig, Trace, changed
 from presto.records.tree import bonus_committed, depths, spelled
 from presto.runs.states import States
 from presto.runs.sweep import SweepRow
-from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
 from tests.support.runs import TABLE, run, scripted
+from tests.support.scorers import USUAL
 from viz.replayed import ENDED, NOT_DRAFTED, replayed_sentence, replayed_view, setting_words
 from viz.rounds import EMPTY, RoundsInfo, _get_rounds_info, _get_rounds_sentence
 from viz.sweep import (
@@ -33,7 +33,7 @@ from viz.sweep import (
 CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, top_k=12, seed=4)
 changes = st.fixed_dictionaries(
     {
-        "scorer": st.sampled_from(sorted(SCORERS.built_in)),
+        "scorer": st.sampled_from(USUAL),
         "lam": st.sampled_from((0.0, 0.7, 2.0)),
         "search": st.sampled_from(sorted(SEARCHES.built_in)),
         "budget": st.integers(1, 30),

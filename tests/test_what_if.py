@@ -241,7 +241,7 @@ def test_controls_are_those_fields_that_a_replay_can_change() -> None:
         setting = settings()[control["name"]]
         assert (control["title"], control["about"]) == (setting.title, setting.description)
         assert control.get("low") == setting.low
-    able = [name for name, scorer in SCORERS.items() if not scorer.needs_hidden]
+    able = [name for name, scorer in SCORERS.items() if not scorer.reads_drafter]
     assert controls()[0]["options"] == able
     assert controls()[3]["options"] == list(SEARCHES)
 

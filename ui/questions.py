@@ -80,8 +80,8 @@ def asked(trace: Trace, changes: object) -> Question:
         raise ValueError(f"there is no setting {quoted(unknown[0])}")
     config = change_config(trace.config, changes)
     check_free(config, trace.config)
-    if SCORERS.find(config.scorer).needs_hidden:
-        raise ValueError(f"{config.scorer} needs hidden states, which a record does not hold")
+    if SCORERS.find(config.scorer).reads_drafter:
+        raise ValueError(f"{config.scorer} needs what the drafter knows, which no record holds")
     return Question(trace, config)
 
 

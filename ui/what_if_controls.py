@@ -44,8 +44,8 @@ def _control(setting: Setting) -> dict[str, Any]:
 
 
 def options(kind: str) -> list[str]:
-    """Scorers or searches that a record can be replayed with: it holds no hidden states."""
-    unable = {name for name, scorer in SCORERS.items() if scorer.needs_hidden}
+    """Scorers or searches that a record can be replayed with: it does not hold all of a draft."""
+    unable = {name for name, scorer in SCORERS.items() if scorer.reads_drafter}
     return [name for name in REGISTRIES[kind] if kind != "scorer" or name not in unable]
 
 

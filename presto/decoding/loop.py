@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from presto.build import build_tree, check_installed
+from presto.build import NO_PAIRS, build_tree, check_installed
 from presto.decoding.marginals import with_found
 from presto.decoding.output import Output
 from presto.decoding.protocols import Draft, Session, System, TreeInput
@@ -61,6 +61,8 @@ class Run:
         """Check the request and prefill the prompt; all work before the first round."""
         check_fits(len(prompt_ids), config, system.context)
         check_installed(config)
+        if SCORERS[config.scorer].needs_pairs and not system.scores_pairs:
+            raise ValueError(f"the scorer {config.scorer} {NO_PAIRS}")
         prompt = tuple(prompt_ids)
         ngram = ngram or NgramModel(system.vocab, online=config.online_ngram, order=config.order)
         ngram.extend(prompt)
@@ -117,7 +119,9 @@ class Run:
         with watch.stage("draft"):
             draft = with_found(draft, self.text_ids, self.config.top_k)
         hidden = self.hidden_of(draft)
-        tree, seconds = build_tree(draft.marginals, self.text_ids, self.ngram, self.config, hidden)
+        tree, seconds = build_tree(
+            draft.marginals, self.text_ids, self.ngram, self.config, hidden, draft.pairs
+        )
         watch.add("score", seconds.score)
         watch.add("search", seconds.search)
         with watch.stage("mask"):

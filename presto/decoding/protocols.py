@@ -5,12 +5,16 @@ decoded: it owns the K/V cache and knows how many tokens are in it. Tensors go i
 nowhere else in the loop.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 
 from presto.records import Marginals, Tree
+
+PairScores = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -21,7 +25,9 @@ class Draft:
     drafting pass computed them too (gated self-speculation); then ``marginals`` start one position
     later. ``forwards`` counts passes of the target. ``hidden [D, H]`` are the drafter's last hidden
     states, ``logits [D, vocab]`` their logits and ``log_z [D]`` the log-sums of their exponentials.
-    All but the marginals are on the device and valid until the next pass.
+    ``pairs(parents [D, P], tokens [D, K])`` are the drafter's own scores of a token after the one
+    before it, ``log p(t | b) / q(t) [D, P, K]`` in nats, if it has any. All but the marginals are
+    on the device and valid until the next pass.
     """
 
     marginals: Marginals
@@ -30,6 +36,7 @@ class Draft:
     hidden: torch.Tensor | None = None
     logits: torch.Tensor | None = None
     log_z: torch.Tensor | None = None
+    pairs: PairScores | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +92,7 @@ class System(Protocol):
     context: int  # most positions a sequence may have
     max_draft: int  # most positions one draft can cover
     eos_ids: frozenset[int]
+    scores_pairs: bool  # whether drafts come with ``pairs``
 
     @property
     def device(self) -> torch.device: ...

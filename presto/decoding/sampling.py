@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from presto.kernels.noise import gumbel
+from presto.kernels.noise import BITS, random_bits
 from presto.records import DecodeConfig
 
 ROWS = 64  # that are drawn at once: their numbers in float64 take the most room of a round
@@ -33,6 +33,12 @@ def keep_likeliest(scores: torch.Tensor, top_k: int, top_p: float) -> torch.Tens
     above, equal = scores > least, scores == least
     room = last + 1 - above.sum(-1, keepdim=True)
     return scores.masked_fill(~(above | equal & (equal.cumsum(-1) <= room)), -torch.inf)
+
+
+def gumbel(seed: int, positions: torch.Tensor, size: int) -> torch.Tensor:
+    """``presto.kernels.noise.gumbel`` of stream 0, on the device of ``positions [R]``."""
+    bits = random_bits(seed, positions, torch.arange(size, device=positions.device))
+    return -torch.log(-torch.log((bits.double() + 0.5) * 2.0**-BITS))
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,20 @@ class NgramModel:
         result: np.ndarray = np.log(out)
         return result
 
+    def pair_ratios(self, parents: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        """log p(t | b) / p(t) in nats, ``[D, P, K]``, of ``tokens [D, K]`` behind each of ``parents
+        [D, P]``.
+        """
+        result = np.empty((*parents.shape, tokens.shape[1]))
+        for level, (before, after) in enumerate(zip(parents, tokens, strict=True)):
+            ids, alone = check_tokens(after, self.counts.vocab), np.empty(len(after))
+            unigrams(self.counts, ids, alone)
+            for rank, parent in enumerate(check_tokens(before, self.counts.vocab).tolist()):
+                given = alone.copy()
+                bigrams(self.counts, parent, ids, given)
+                result[level, rank] = np.log(given / alone)
+        return result
+
     def logprob(self, context: Sequence[int], token: int) -> float:
         """The same of one token."""
         return float(self.logprobs(context, [token])[0])

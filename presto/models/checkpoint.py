@@ -4,7 +4,7 @@ module loads no torch.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
@@ -152,11 +152,15 @@ def load_tensors(found: Mapping[str, TensorInfo]) -> "dict[str, torch.Tensor]":
 
 
 def check_tensors(
-    place: Path, found: Mapping[str, TensorInfo], wanted: Mapping[str, Shape], by: str
+    place: Path,
+    found: Mapping[str, TensorInfo],
+    wanted: Mapping[str, Shape],
+    by: str,
+    whole: Collection[str] = (),
 ) -> None:
     """Refuse a checkpoint that lacks a tensor, has one too many, or one of another shape.
 
-    ``by`` says in words who wants them.
+    ``by`` says in words who wants them; those called ``whole`` hold whole numbers of 64 bits.
     """
     refuse_missing(place, wanted.keys() - found.keys(), by)
     refuse_unexpected(place, found.keys() - wanted.keys(), by)
@@ -166,7 +170,9 @@ def check_tensors(
             raise ValueError(
                 f"{info.file}: tensor {name} is {list(info.shape)}, {by} needs {list(shape)}"
             )
-        if info.dtype not in FLOATS:
+        if name in whole and info.dtype != "I64":
+            raise ValueError(f"{info.file}: tensor {name} is {info.dtype}, {by} needs I64")
+        if name not in whole and info.dtype not in FLOATS:
             raise ValueError(f"{info.file}: tensor {name} is quantised ({info.dtype})")
 
 

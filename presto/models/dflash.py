@@ -1,5 +1,11 @@
-"""A target with a DFlash drafter beside it (arXiv 2602.06036): ``presto.models.dflash_network``."""
+"""A target with a DFlash drafter beside it (arXiv 2602.06036), in any of the public layouts:
+``presto.models.dflash_network``.
+"""
 
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 import torch
 from torch import nn
 
@@ -9,7 +15,9 @@ from presto.models.backbone import Backbone
 from presto.models.dflash_config import DFlashConfig
 from presto.models.dflash_network import DFlashDrafter
 from presto.models.fixed import Tensors, run_fixed
+from presto.models.markov import pair_scores
 from presto.models.target import TargetSession, TargetSystem
+from presto.records.bounds import MAX_DEPTH
 
 
 class DFlashSystem(TargetSystem):
@@ -24,7 +32,9 @@ class DFlashSystem(TargetSystem):
         _check_fits(drafter.config, backbone)
         self.drafter = drafter.to(backbone.device, backbone.dtype).eval().requires_grad_(False)
         self.networks += (self.drafter,)
-        self.max_draft = drafter.config.block_size - 1
+        block = drafter.config.block_size - (not drafter.config.predicts_next)
+        self.max_draft = min(block, MAX_DEPTH)
+        self.scores_pairs = bool(drafter.config.markov_rank)
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "DFlashSession":
         return DFlashSession(self, prompt_ids, capacity)
@@ -46,6 +56,10 @@ def _check_fits(config: DFlashConfig, backbone: Backbone) -> None:
     if hidden != target.hidden_size:
         raise ValueError(
             f"the drafter is for a target of hidden size {hidden}, not {target.hidden_size}"
+        )
+    if config.own_vocabulary and config.sizes.vocab_size != backbone.vocab:
+        raise ValueError(
+            f"the drafter is for a target of {config.sizes.vocab_size} tokens, not {backbone.vocab}"
         )
     if config.mask_token_id >= backbone.vocab:
         raise ValueError(
@@ -79,15 +93,37 @@ class DFlashSession(TargetSession):
 
     @torch.inference_mode()
     def draft(self, anchor: int, length: int, top_k: int) -> Draft:
-        """One drafter pass over the anchor and ``length`` masks; the context is not extended."""
+        """One drafter pass over the anchor and masks; the context is not extended."""
+        drafter, config = self.drafter, self.drafter.config
+        skipped = not config.predicts_next  # the anchor's row, which then only tells itself
+        rows = max(1, length + skipped)
         ids = torch.tensor(
-            [[anchor] + [self.drafter.config.mask_token_id] * length], device=self.backbone.device
+            [[anchor] + [config.mask_token_id] * (rows - 1)], device=self.backbone.device
         )
-        scale = self.drafter.config.input_embedding_scale
-        block = nn.functional.embedding(ids, self.backbone.embeddings.weight) * scale
-        hidden = self._hidden(block, self._positions(length + 1))[0, 1:]
-        logits = self.drafter.logits(hidden, self.backbone.head)
-        return drafted(logits, top_k, hidden)
+        embedding = drafter.embed_tokens if config.own_vocabulary else self.backbone.embeddings
+        block = nn.functional.embedding(ids, embedding.weight) * config.input_embedding_scale
+        hidden = self._hidden(block, self._positions(rows))[0, skipped : skipped + length]
+        logits = drafter.logits(hidden, self.backbone.head)
+        width = min(top_k, config.own_vocabulary or top_k)
+        draft = drafted(_in_target_ids(logits, drafter), width, hidden)
+        if not config.markov_rank:
+            return draft
+        return replace(draft, pairs=partial(self._pairs, logits, hidden))
+
+    def _pairs(
+        self, logits: torch.Tensor, hidden: torch.Tensor, parents: np.ndarray, tokens: np.ndarray
+    ) -> np.ndarray:
+        """The Markov head's scores; see ``Draft.pairs``."""
+        device, ids = self.backbone.device, self.drafter.target_ids()
+        before, after = (torch.from_numpy(part).to(device) for part in (parents, tokens))
+        if ids is not None:
+            places = torch.full((self.backbone.vocab,), -1, device=device)
+            places[ids] = torch.arange(len(ids), device=device)
+            after = places[after]
+        with torch.inference_mode():
+            scores = pair_scores(self.drafter.markov_head, logits, hidden, before, after)
+        result: np.ndarray = scores.double().cpu().numpy()
+        return result
 
     def _hidden(self, block: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         """The drafter's final hidden states ``[1, rows, H]`` of ``block``."""
@@ -104,3 +140,12 @@ class DFlashSession(TargetSession):
         if shapes == "free":
             return forward(block, positions, masks)[0]
         return run_fixed(forward, self.context, (block, positions, masks), shapes, ())[0]
+
+
+def _in_target_ids(logits: torch.Tensor, drafter: DFlashDrafter) -> torch.Tensor:
+    """Logits ``[rows, vocab]`` over the target's tokens; those that the draft lacks have none."""
+    ids = drafter.target_ids()
+    if ids is None:
+        return logits
+    vocab = drafter.config.sizes.vocab_size
+    return logits.new_full((len(logits), vocab), -torch.inf).index_copy_(1, ids, logits)

@@ -3,6 +3,7 @@ name.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,11 @@ class DFlashConfig:
 
     ``causal``: whether rows of a block are blind to later ones, ``None``: in layers with a window.
     ``num_target_layers`` 0: the configuration does not say; layer -1 is the target's embedding.
+    ``predicts_next``: row j of a block predicts the token behind it, not its own.
+    ``own_vocabulary``: tokens of the drafter's own head, which then has an embedding of its own
+    too; 0: both are the target's. ``markov_rank``: of the head that scores a token after the one
+    before it, 0: there is none; ``markov_gated``: whether that head reads hidden states.
+    ``unread``: beginnings of the names of tensors that a tree has no use for.
     """
 
     block_size: int
@@ -58,6 +64,11 @@ class DFlashConfig:
     input_embedding_scale: float = 1.0
     output_multiplier: float = 1.0
     final_logit_softcapping: float | None = None
+    predicts_next: bool = False
+    own_vocabulary: int = 0
+    markov_rank: int = 0
+    markov_gated: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def kinds(self) -> Kinds:
@@ -80,8 +91,11 @@ class DFlashConfig:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the drafter is as in the paper: no windows, no causal blocks, no scales."""
-        return self.sees_all and not self._unusual
+        """Whether the drafter is as in the paper: no windows, no causal blocks, no scales, nothing
+        of its own beside the layers.
+        """
+        own = self.predicts_next or self.own_vocabulary or self.markov_rank
+        return self.sees_all and not self._unusual and not own
 
     @classmethod
     def read(cls, folder: Path) -> "DFlashConfig":
@@ -101,7 +115,7 @@ class DFlashConfig:
                 num_target_layers=_count(said.get("num_target_layers", 0), least=0),
                 mask_token_id=_count(said["mask_token_id"], least=0),
                 target_layer_ids=tuple(_count(i, least=-1) for i in said["target_layer_ids"]),
-                sizes=_sizes(raw),
+                sizes=qwen3_sizes(raw),
                 causal=_causal(raw, raw[NESTED]),
                 input_embedding_scale=float(said.get("input_embedding_scale", 1.0)),
                 output_multiplier=float(said.get("output_multiplier", 1.0)),
@@ -176,7 +190,7 @@ def _refuse_unknown(path: Path, raw: dict[str, Any]) -> None:
         )
 
 
-def _sizes(raw: dict[str, Any]) -> Qwen3Config:
+def qwen3_sizes(raw: Mapping[str, Any]) -> Qwen3Config:
     """The Qwen3 part; ``layer_types`` alone is enough to give layers a window."""
     skipped = _OWN | {"architectures", "model_type", "auto_map", NESTED}
     fields = {name: value for name, value in raw.items() if name not in skipped}

@@ -3,8 +3,8 @@
 The drafter reads the target's hidden states of a few layers (*features*) for all committed tokens
 before the anchor, and a block ``[anchor, mask, …, mask]`` embedded by the target. In every layer
 keys and values come from features and block alike, and every row sees all of them unless the
-configuration says otherwise; row j of the block predicts position start + j. Embedding and head are
-the target's.
+configuration says otherwise; row j of the block predicts position start + j, or the one behind it.
+Embedding and head are the target's unless the checkpoint has its own.
 """
 
 from collections.abc import Sequence
@@ -33,6 +33,8 @@ from presto.models.checkpoint import (
     sentence,
 )
 from presto.models.dflash_config import DFlashConfig
+from presto.models.drafter_layouts import read_drafter_config
+from presto.models.markov import MarkovHead
 
 
 class DFlashAttention(nn.Module):
@@ -122,8 +124,32 @@ class DFlashDrafter(nn.Module):
         self.layers = nn.ModuleList(DFlashLayer(sizes) for _ in range(sizes.num_hidden_layers))
         self.norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
         self.rotary = Qwen3RotaryEmbedding(sizes)
+        self._add_own(config)
         names = list(config.kinds)
         self.kind_of_layer = [names.index(kind) for kind in sizes.layer_types]
+
+    def _add_own(self, config: DFlashConfig) -> None:
+        """What some layouts have beside the layers: an embedding and a head, a Markov head."""
+        sizes, own = config.sizes, config.own_vocabulary
+        if own:
+            self.embed_tokens = nn.Embedding(sizes.vocab_size, sizes.hidden_size)
+            self.lm_head = nn.Linear(sizes.hidden_size, own, bias=False)
+        if own and own != sizes.vocab_size:
+            # Token i of the draft's vocabulary is token i + d2t[i] of the target's.
+            self.register_buffer("d2t", torch.zeros(own, dtype=torch.long))
+        if config.markov_rank:
+            self.markov_head = MarkovHead(
+                sizes.vocab_size,
+                own or sizes.vocab_size,
+                config.markov_rank,
+                sizes.hidden_size,
+                config.markov_gated,
+            )
+
+    def target_ids(self) -> torch.Tensor | None:
+        """The target's ids of the draft's own vocabulary ``[own]``; ``None``: they are the same."""
+        shifts = dict(self.named_buffers()).get("d2t")
+        return None if shifts is None else shifts + torch.arange(len(shifts), device=shifts.device)
 
     def context(
         self, features: torch.Tensor, positions: torch.Tensor
@@ -173,10 +199,11 @@ class DFlashDrafter(nn.Module):
         return torch.stack(seen)[None]
 
     def logits(self, hidden: torch.Tensor, head: nn.Module) -> torch.Tensor:
-        """The draft's logits ``[rows, vocab]`` by the target's ``head``, scaled and soft-capped as
-        the drafter's configuration says.
+        """The draft's logits ``[rows, vocab]`` by its own head, or else by the target's ``head``,
+        scaled and soft-capped as the drafter's configuration says.
         """
-        logits: torch.Tensor = head(hidden) * self.config.output_multiplier
+        own = self.lm_head if self.config.own_vocabulary else head
+        logits: torch.Tensor = own(hidden) * self.config.output_multiplier
         cap = self.config.final_logit_softcapping
         return logits if cap is None else torch.tanh(logits / cap) * cap
 
@@ -195,7 +222,12 @@ class DFlashDrafter(nn.Module):
         """Read a checkpoint (one or several safetensors files); ``ValueError`` names the file and
         the field or tensor that is missing, damaged or not expected.
         """
-        config, found = DFlashConfig.read(folder), read_tensors(folder)
+        config = read_drafter_config(folder)
+        found = {
+            name: info
+            for name, info in read_tensors(folder).items()
+            if not name.startswith(config.unread or ("\0",))
+        }
         refuse_layers(folder / CONFIG_FILE, config.sizes.num_hidden_layers, found)
         try:
             with torch.device("meta"):
@@ -203,7 +235,16 @@ class DFlashDrafter(nn.Module):
         except Exception as error:  # building a model from any configuration may raise anything
             raise ValueError(f"{folder / CONFIG_FILE}: {sentence(error)}") from error
         wanted = {name: tuple(tensor.shape) for name, tensor in sizes.items()}
-        check_tensors(folder, found, wanted, "its configuration")
+        check_tensors(folder, found, wanted, "its configuration", whole=("d2t",))
         drafter = cls(config)  # no larger than the files
         drafter.load_state_dict(load_tensors(found))
+        _check_ids(drafter.target_ids(), config.sizes.vocab_size, folder)
         return drafter
+
+
+def _check_ids(ids: torch.Tensor | None, vocab: int, folder: Path) -> None:
+    """Refuse a vocabulary of the draft that names tokens the target lacks, or one twice."""
+    if ids is None:
+        return
+    if int(ids.min()) < 0 or int(ids.max()) >= vocab or len({*ids.tolist()}) < len(ids):
+        raise ValueError(f"{folder}: d2t must lead to {len(ids)} different tokens below {vocab}")

@@ -13,6 +13,7 @@ from presto.models.checkpoint import CONFIG_FILE, is_whole, read_json
 from presto.models.device import computes_now, keep_freed_memory, pick_device, pick_dtype
 from presto.models.dflash import DFlashSystem
 from presto.models.dflash_network import DFlashDrafter
+from presto.models.drafter_layouts import is_drafter
 from presto.models.loading import CPU, load_causal_lm
 from presto.models.nemotron import MODEL_TYPE, NemotronSystem
 from presto.models.quadratic import QuadraticGatedSystem, QuadraticNemotronSystem
@@ -107,9 +108,9 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             name="dflash",
-            drafter=f"a DFlash drafter with dflash_config in its {CONFIG_FILE}",
+            drafter=f"a DFlash or DSpark drafter, known by its {CONFIG_FILE}",
             modes=("linear",),
-            recognises=lambda _, drafter: "dflash_config" in read_json(drafter / CONFIG_FILE),
+            recognises=lambda _, drafter: is_drafter(drafter),
             load=_load_dflash,
         ),
     )

@@ -69,6 +69,8 @@ class TargetSession:
 class TargetSystem(System):
     """What every pair shares: the loaded target and its limits. A pair adds ``start``."""
 
+    scores_pairs = False
+
     def __init__(self, name: str, backbone: Backbone, eos_ids: frozenset[int]) -> None:
         self.name, self.backbone, self.eos_ids = name, backbone, eos_ids
         self.vocab = backbone.vocab

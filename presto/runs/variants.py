@@ -64,14 +64,14 @@ def find_variant(name: object) -> Variant:
 def alternatives() -> dict[str, Mapping[str, Any]]:
     """The changes of every variant that a recorded run can be replayed with.
 
-    Scorers that read hidden states are left out: a record does not hold them.
+    Scorers that read more of the drafter than a record holds are left out.
     """
     return {
         name: variant.changes
         for name, variant in variants().items()
-        if variant.changes and not _needs_hidden(variant.changes)
+        if variant.changes and not _reads_drafter(variant.changes)
     }
 
 
-def _needs_hidden(changes: Mapping[str, Any]) -> bool:
-    return "scorer" in changes and SCORERS[changes["scorer"]].needs_hidden
+def _reads_drafter(changes: Mapping[str, Any]) -> bool:
+    return "scorer" in changes and SCORERS[changes["scorer"]].reads_drafter

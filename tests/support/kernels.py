@@ -17,8 +17,9 @@ from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.plugins import load_plugin
 from presto.records import DecodeConfig, Marginals
-from presto.scorers import SCORERS, scorer
+from presto.scorers import scorer
 from presto.searches import SEARCHES
+from tests.support.scorers import USUAL
 
 
 def dispatchers() -> dict[str, Dispatcher]:
@@ -62,7 +63,7 @@ def build_everything(count: int) -> int:
     nodes = 0
     for number, (drafted, context, ngram) in enumerate(problems(count)):
         budget = 1024 if number % 4 == 0 else 1 + 7 * number
-        for name in sorted(SCORERS.built_in):
+        for name in USUAL:
             for search in sorted(SEARCHES.built_in):
                 config = DecodeConfig(
                     scorer=name,
