@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from presto.decoding.loop import Run, autoregressive, decode
 from presto.models.dflash import DFlashSystem
+from presto.models.dflash_network import DFlashDrafter
 from presto.models.drafter_layouts import read_drafter_config
 from presto.models.kinds import KINDS
 from presto.records import DecodeConfig
@@ -216,6 +217,24 @@ def test_a_pair_without_such_scores_is_refused_before_any_pass() -> None:
     with pytest.raises(ValueError, match="the scorer markov needs a drafter that scores a token"):
         Run.begin(tiny_gated(1), [3, 4], config)
     assert SCORERS["markov"].reads_drafter
+
+
+@pytest.mark.parametrize(("hidden", "inner"), [(2560, 9728), (4096, 12288)])  # Qwen3-4B and -8B
+def test_dsparks_true_shapes_without_allocating(hidden: int, inner: int, tmp_path: Path) -> None:
+    sizes = {"hidden_size": hidden, "intermediate_size": inner, "num_hidden_layers": 5}
+    heads = {"num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128}
+    more = {"vocab_size": 151_936, "layer_types": ["full_attention"] * 5, "block_size": 7}
+    read = {"num_target_layers": 36, "target_layer_ids": [1, 9, 17, 25, 33], "markov_rank": 256}
+    config = DSPARK | sizes | heads | more | read | {"mask_token_id": 151_669}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with torch.device("meta"):
+        drafter = DFlashDrafter(read_drafter_config(tmp_path))
+    shapes = {name: tuple(tensor.shape) for name, tensor in drafter.state_dict().items()}
+    assert shapes["markov_head.markov_w1.weight"] == (151_936, 256)
+    assert shapes["markov_head.markov_w2.weight"] == (151_936, 256)
+    assert shapes["embed_tokens.weight"] == shapes["lm_head.weight"] == (151_936, hidden)
+    assert shapes["fc.weight"] == (hidden, 5 * hidden)
+    assert len(shapes) == 7 + 5 * 11
 
 
 def without(config: dict[str, Any], name: str) -> dict[str, Any]:

@@ -182,6 +182,8 @@ def test_every_known_pair_says_what_it_is() -> None:
         "smollm2-dflash",
         "qwen3-4b-dflash",
         "qwen3-8b-dflash",
+        "qwen3-4b-dspark",
+        "qwen3-8b-dspark",
     } <= set(PAIRS)
     assert {
         f"nemotron-{size}{mode}" for size in ("3b", "8b") for mode in ("", "-quadratic")

@@ -51,13 +51,14 @@ def _embedded(name: str, title: str, kind: str, drafter: str, mode: Mode = "line
     return PairSpec(name, title, kind, EMBEDDED, folder, mode, APACHE, size, "smollm2.npz")
 
 
-def _qwen(size: str, gigabytes: float) -> PairSpec:
+def _qwen(size: str, gigabytes: float, drafter: str, published: str, by: str) -> PairSpec:
+    """``gigabytes`` with the drafter, which is called ``published``."""
     return PairSpec(
-        name=f"qwen3-{size.lower()}-dflash",
-        title=f"Qwen3-{size} with z-lab's DFlash drafter",
+        name=f"qwen3-{size.lower()}-{drafter.lower()}",
+        title=f"Qwen3-{size} with {by}'s {drafter} drafter",
         kind="dflash",
         target=f"Qwen/Qwen3-{size}",
-        drafter=f"z-lab/Qwen3-{size}-DFlash-b16",
+        drafter=published,
         licence=APACHE,
         gigabytes=gigabytes,
         template={"enable_thinking": False},
@@ -98,8 +99,10 @@ PAIRS: dict[str, PairSpec] = {
             "dflash",
             "smollm2-dflash",
         ),
-        _qwen("4B", 9.0),
-        _qwen("8B", 18.5),
+        _qwen("4B", 9.0, "DFlash", "z-lab/Qwen3-4B-DFlash-b16", "z-lab"),
+        _qwen("8B", 18.5, "DFlash", "z-lab/Qwen3-8B-DFlash-b16", "z-lab"),
+        _qwen("4B", 10.7, "DSpark", "deepseek-ai/dspark_qwen3_4b_block7", "DeepSeek"),
+        _qwen("8B", 21.2, "DSpark", "deepseek-ai/dspark_qwen3_8b_block7", "DeepSeek"),
         *(
             _nemotron(size, gigabytes, mode)
             for size, gigabytes in (("3B", 7.5), ("8B", 17.5))
