@@ -28,7 +28,7 @@ def _asked(pair: Pair, method: str, settings: dict[str, Any]) -> tuple[Variant, 
     """
     variant = find_variant(method)
     settings, auto = without_auto(settings)
-    given = {"budget": pair.spec.budget, **variant.changes, **settings}
+    given = {**pair.spec.usual, **variant.changes, **settings}
     if "stop" in given:
         given["stop"] = tuple(given["stop"])
     return variant, make_config(**given), auto

@@ -192,6 +192,9 @@ def test_every_known_pair_says_what_it_is() -> None:
         assert find(name).licence != "unknown"
         assert spec.gigabytes > 0
         assert spec.target == EMBEDDED or spec.target.count("/") == 1
+    lengths = {"qwen3-8b-dflash": 15, "qwen3-8b-dspark": 7, "nemotron-8b": 31, "smollm2-gated": 12}
+    assert {name: PAIRS[name].usual["draft_length"] for name in lengths} == lengths
+    assert PAIRS["qwen3-8b-dflash"].usual["budget"] == 128
     assert PAIRS["qwen3-8b-dflash"].template == {"enable_thinking": False}
     assert "thinking off" in PAIRS["qwen3-8b-dflash"].template_name
     with pytest.raises(ValueError, match="known pairs are"):

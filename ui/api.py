@@ -32,7 +32,7 @@ def _lane(lane: object, system: str) -> Lane:
             f'a lane must look like {{"method": "presto", "settings": {{}}}}, got {quoted(lane)}'
         )
     method, (given, auto) = check_method(lane.get("method")), without_auto(settings)
-    config = make_config(**{"budget": find(system).budget} | given if auto else given)
+    config = make_config(**find(system).usual | given if auto else given)
     return Lane(method, config, auto and method != PLAIN)
 
 

@@ -58,7 +58,7 @@ def chosen_in(trace: Trace) -> dict[str, Any]:
 
 def usual(system: str) -> dict[str, int]:
     """Budget and draft length of a pair for which none can be chosen."""
-    return {"budget": find(system).budget, "draft_length": DecodeConfig().draft_length}
+    return find(system).usual
 
 
 def pair_facts(name: str) -> str:

@@ -131,8 +131,7 @@ def _is_auto(given: dict[str, Any], usually: bool) -> bool:
 def _config(given: dict[str, Any], spec: PairSpec) -> DecodeConfig:
     """The settings as given on the command line, over the pair's usual ones."""
     own = own_settings(given.pop("own") or (), given["scorer"], given["search"])
-    length = settings()["draft_length"].default
-    usual = {"stop": (), "budget": spec.budget, "draft_length": length}
+    usual = {"stop": (), **spec.usual}
     chosen = given | {name: value for name, value in usual.items() if given[name] is None}
     return make_config(**chosen | {"stop": tuple(chosen["stop"])} | own)
 

@@ -44,6 +44,12 @@ class PairSpec:
     )  # options of the chat template
     template_name: str = "chat"  # as shown to people
     budget: int = 32  # default size of the tree
+    draft_length: int = 12  # default positions of a draft; a published block is drafted whole
+
+    @property
+    def usual(self) -> dict[str, int]:
+        """Its budget and draft length, as settings."""
+        return {"budget": self.budget, "draft_length": self.draft_length}
 
 
 def _embedded(name: str, title: str, kind: str, drafter: str, mode: Mode = "linear") -> PairSpec:
@@ -51,7 +57,10 @@ def _embedded(name: str, title: str, kind: str, drafter: str, mode: Mode = "line
     return PairSpec(name, title, kind, EMBEDDED, folder, mode, APACHE, size, "smollm2.npz")
 
 
-def _qwen(size: str, gigabytes: float, drafter: str, published: str, by: str) -> PairSpec:
+_POSITIONS = {"DFlash": 15, "DSpark": 7}  # that the published blocks draft
+
+
+def _qwen(size: str, gigabytes: float, published: str, by: str, drafter: str) -> PairSpec:
     """``gigabytes`` with the drafter, which is called ``published``."""
     return PairSpec(
         name=f"qwen3-{size.lower()}-{drafter.lower()}",
@@ -64,6 +73,7 @@ def _qwen(size: str, gigabytes: float, drafter: str, published: str, by: str) ->
         template={"enable_thinking": False},
         template_name="chat, thinking off",
         budget=128,
+        draft_length=_POSITIONS[drafter],
     )
 
 
@@ -78,6 +88,7 @@ def _nemotron(size: str, gigabytes: float, mode: Mode) -> PairSpec:
         mode=mode,
         licence=NVIDIA,
         gigabytes=gigabytes,
+        draft_length=31,
     )
 
 
@@ -99,10 +110,10 @@ PAIRS: dict[str, PairSpec] = {
             "dflash",
             "smollm2-dflash",
         ),
-        _qwen("4B", 9.0, "DFlash", "z-lab/Qwen3-4B-DFlash-b16", "z-lab"),
-        _qwen("8B", 18.5, "DFlash", "z-lab/Qwen3-8B-DFlash-b16", "z-lab"),
-        _qwen("4B", 10.7, "DSpark", "deepseek-ai/dspark_qwen3_4b_block7", "DeepSeek"),
-        _qwen("8B", 21.2, "DSpark", "deepseek-ai/dspark_qwen3_8b_block7", "DeepSeek"),
+        _qwen("4B", 9.0, "z-lab/Qwen3-4B-DFlash-b16", "z-lab", "DFlash"),
+        _qwen("8B", 18.5, "z-lab/Qwen3-8B-DFlash-b16", "z-lab", "DFlash"),
+        _qwen("4B", 10.7, "deepseek-ai/dspark_qwen3_4b_block7", "DeepSeek", "DSpark"),
+        _qwen("8B", 21.2, "deepseek-ai/dspark_qwen3_8b_block7", "DeepSeek", "DSpark"),
         *(
             _nemotron(size, gigabytes, mode)
             for size, gigabytes in (("3B", 7.5), ("8B", 17.5))
