@@ -9,6 +9,7 @@ from torch import nn
 from presto.models.packed import pack_linears, packs
 from presto.models.target import TargetSession
 from presto.records import Tree
+from tests.support.dflash import dflash
 from tests.support.doubles import CPU, tiny_gated
 
 BF16 = torch.bfloat16
@@ -64,3 +65,12 @@ def test_in_full_precision_nothing_is_packed() -> None:
     pack_linears(system.networks[0])
     for name, weight in system.backbone.model.named_parameters():
         torch.testing.assert_close(weight, weights[name], rtol=0, atol=0)
+
+
+@needs_bf16
+def test_a_packed_drafter_still_makes_its_masks_where_it_computes() -> None:
+    system = dflash(layer_types=["full_attention", "full_attention"])
+    drafter = system.drafter.to(BF16)
+    pack_linears(drafter)
+    assert drafter.fc.weight.is_meta
+    assert drafter.masks(3, 2).device == torch.device("cpu")

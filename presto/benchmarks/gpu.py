@@ -36,6 +36,7 @@ from presto.decoding.timing import clock_of
 from presto.models.attention import kernel_of
 from presto.models.device import device_name, dtype_name, pick_device
 from presto.models.fixed import Recording, Shapes
+from presto.models.fused import prepare
 from presto.models.target import TargetSystem
 from presto.records import DecodeConfig, Method, Round, Stages
 from presto.records.writing import check_output, write_whole
@@ -216,6 +217,7 @@ def run_check(check: Check, tests: bool) -> dict[str, Any]:
         )
     for pair, build in true_pairs(check).items():
         for system in check.attempt(pair, build, torch.bfloat16):
+            prepare(system.networks)
             commits += check.attempt(f"commit {pair}", commit_cost, check, pair, system)
             budgets = SHRUNK_BUDGETS if check.shrink else BUDGETS
             for case in product(check.shapes, budgets, DRAFTING):

@@ -185,7 +185,7 @@ class DFlashDrafter(nn.Module):
 
         A window reaches as far forward as back where rows are not blind to later ones.
         """
-        device = self.fc.weight.device
+        device = self.norm.weight.device  # the linear layers' weights may be packed away
         places = torch.arange(committed + rows, device=device)
         ahead = places[None] - places[committed:, None]
         seen = []

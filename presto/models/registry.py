@@ -8,9 +8,9 @@ from presto.decoding.protocols import System
 from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
 from presto.models.catalogue import PairSpec, find, names
+from presto.models.fused import prepare
 from presto.models.kinds import KINDS, load_target, local_pair
 from presto.models.memory import release
-from presto.models.packed import pack_linears
 from presto.models.sources import resolve
 from presto.models.tables import table_of
 from presto.models.text import Text
@@ -85,8 +85,7 @@ def _load(spec: PairSpec, dtype: str, revision: str | None) -> Pair:
         system, text = KINDS[spec.kind].load(spec, target.folder, drafter.folder, dtype)
     except ValueError as error:  # a folder's own words may be part of it
         raise ValueError(shown(str(error), LONGEST_REFUSAL)) from error
-    for network in system.networks:
-        pack_linears(network)
+    prepare(system.networks)
     return Pair(
         spec,
         system,

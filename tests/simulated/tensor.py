@@ -15,17 +15,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
+from presto.benchmarks.kernels import launches
 from tests.simulated import ROOT
 
 DEVICE = torch.device("cuda", 0)
-# Operations that launch nothing: views, empty storage, questions about a tensor.
-SILENT = {
-    *("view", "_unsafe_view", "slice", "select", "transpose", "t", "permute", "expand", "alias"),
-    *("unsqueeze", "squeeze", "detach", "split", "split_with_sizes", "unbind", "as_strided"),
-    *("_reshape_alias", "lift_fresh", "narrow", "diagonal", "unfold", "chunk", "set_", "sym_size"),
-    *("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "is_same_size"),
-    "_local_scalar_dense",
-}
 # Operations whose result has a size that the device must tell the host first.
 SIZED = {
     *("nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "is_nonzero"),
@@ -253,7 +246,7 @@ def _wrapped(func: Any, name: str, args: Any, kwargs: dict[str, Any], output: An
         return Simulated(value)
 
     result = tree_map(wrap, output)
-    if name.rstrip("_") not in SILENT and name not in SILENT:
+    if launches(name):
         LOG.launches += 1
         LOG.largest = max(LOG.largest, made)
     return result
