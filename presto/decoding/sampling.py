@@ -13,7 +13,12 @@ import torch
 from presto.kernels.noise import BITS, random_bits
 from presto.records import DecodeConfig
 
-ROWS = 64  # that are drawn at once: their numbers in float64 take the most room of a round
+ROWS = 64  # of logits that are worked on at once: nothing else of a round takes as much room
+
+
+def wide(logits: torch.Tensor) -> torch.Tensor:
+    """In a type that can be added up, and that a CPU compares fast: float32 at least."""
+    return logits.to(torch.promote_types(logits.dtype, torch.float32))
 
 
 def keep_likeliest(scores: torch.Tensor, top_k: int, top_p: float) -> torch.Tensor:
@@ -71,7 +76,7 @@ class Sampler:
         all levels are below ``depth``. Nothing leaves the device.
         """
         if self.greedy:
-            return logits.argmax(-1)
+            return torch.cat([wide(part).argmax(-1) for part in torch.split(logits, ROWS)])
         places = torch.arange(position, position + depth, device=logits.device)
         noise = gumbel(self.seed, places, logits.shape[-1])
         rows = zip(torch.split(logits, ROWS), torch.split(levels, ROWS), strict=True)
