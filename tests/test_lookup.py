@@ -52,6 +52,24 @@ def test_known_answers() -> None:
     assert continuation([], 3) == continuation([1], 3) == continuation([1, 1, 1], 0) == []
 
 
+def test_of_long_agreements_the_last_counts() -> None:
+    """More than 32 tokens are not compared: beyond them no place is better."""
+    end = list(range(10, 42))
+    text = [5, *end, 8, 6, *end, 9, 5, *end]  # the first place agrees in one token more
+    assert continuation(text, 1) == [9]
+    assert continuation([*end[1:], 8, *end, 9, 5, 6, *end], 1) == [9]
+
+
+def test_the_path_ends_before_a_token_that_is_not_recorded() -> None:
+    context = [1, 2, 9, 5, 1, 2]  # 9, 5 are found
+    drafted_ = Marginals(((0, 3), (4, 5)), ((-0.5, -1.5),) * 2)
+    config = DecodeConfig(top_k=2, draft_length=2, lookup=2)
+    found = candidates_of(drafted_, config, context)
+    assert (found.found, found.last) == ((), ())
+    known = Marginals(((0, 9), (4, 5)), ((-0.5, -1.5),) * 2)
+    assert candidates_of(known, config, context).found == (1, 1)
+
+
 @given(st.integers(0, 2**31), st.lists(st.integers(0, 8), max_size=30), st.integers(1, 8))
 def test_a_token_found_is_recorded_behind_the_likeliest(seed, text, top_k) -> None:
     logits = torch.randn(4, 9, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
