@@ -191,7 +191,8 @@ BUILT_IN = (
     ),
     Scorer(
         "markov",
-        "The drafter's own score of a token after the one before it, where it has one (DSpark).",
+        "The drafter's own score of a token after the one before it, where it has one (DSpark, "
+        "DFlash 2).",
         "pair",
         "p_drafter(t|b) / q(t) · (p(t|b) / p(t))^ngram",
         log_rho=_markov,

@@ -151,14 +151,14 @@ def test_another_pair_brings_its_facts_and_usual_budget() -> None:
     pair, budget, auto = choose_pair("qwen3-8b-dflash")
     assert "thinking off" in pair.info
     assert budget.value == 128
-    assert "no acceptance curve to choose by: 128 nodes and 12 positions" in auto.info
+    assert "no acceptance curve to choose by: 128 nodes and 15 positions" in auto.info
     *_, auto = choose_pair("smollm2-dflash")
     assert "chosen for this device" in auto.info
 
 
 def test_budget_and_draft_length_are_shown_where_they_are_set() -> None:
     chosen = choose_auto(True, "qwen3-8b-dflash")
-    assert [(slider.value, slider.visible) for slider in chosen] == [(128, False), (12, False)]
+    assert [(slider.value, slider.visible) for slider in chosen] == [(128, False), (15, False)]
     own = choose_auto(False, "qwen3-8b-dflash")
     assert [slider["visible"] for slider in map(vars, own)] == [True, True]
     assert not any("value" in slider.constructor_args for slider in own)

@@ -21,13 +21,17 @@ from tests.support.checks import some
 from tests.support.doubles import tiny_gated
 from tests.support.drafters_on_disk import (
     BLOCK,
+    DFLASH2,
     DSPARK,
+    GROUP,
+    HIDDEN,
     LAYERS,
     LAYOUTS,
     MASK,
     READ,
     SIZES,
     SPECULATORS,
+    TAPS,
     VOCAB,
     pair,
     write_drafter,
@@ -62,13 +66,31 @@ def rotate(x: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     return torch.cat([x[..., :4] * cos - x[..., 4:] * sin, x[..., 4:] * cos + x[..., :4] * sin], -1)
 
 
+def convolved(weights: Weights, name: str, source: Any, rows: Any, side: int) -> Any:
+    """A DFlash 2 convolution by its definition, loop by loop; rows as they are in other layouts."""
+    if f"{name}.base_kernel" not in weights:
+        return rows
+    base = weights[f"{name}.base_kernel"][side]
+    changes = source @ weights[f"{name}.kernel_projection.weight"].T
+    changes = changes.view(len(rows), 2, TAPS, -1)[:, side]
+    out = torch.zeros_like(rows)
+    for i in range(len(rows)):
+        for tap in range(min(TAPS, i + 1)):
+            for c in range(HIDDEN):
+                kernel = base[tap, c] + changes[i, tap, c // GROUP]
+                out[i, c] += kernel * rows[i - tap, c]
+    return out
+
+
 def plain_states(weights: Weights, system: DFlashSystem, prefix: list[int], rows: int) -> Any:
     """The drafter's final states ``[rows, H]`` of anchor and masks, without a cache."""
     model = system.backbone.model
     states = model(torch.tensor([prefix[:-1]]), output_hidden_states=True).hidden_states
     read = torch.cat([states[layer + 1][0] for layer in READ], -1)
     context = rms(read @ weights["fc.weight"].T, weights["hidden_norm.weight"])
-    x = weights["embed_tokens.weight"][[prefix[-1]] + [MASK] * (rows - 1)]
+    config = system.drafter.config
+    embedding = weights.get("embed_tokens.weight", system.backbone.embeddings.weight)
+    x = embedding[[prefix[-1]] + [MASK] * (rows - 1)] * config.input_embedding_scale
     places = torch.arange(len(context) + rows).double()
     for layer in range(LAYERS):
         w = {
@@ -76,7 +98,9 @@ def plain_states(weights: Weights, system: DFlashSystem, prefix: list[int], rows
             for name, tensor in weights.items()
             if name.startswith(f"layers.{layer}.")
         }
-        seen = torch.cat([context, rms(x, w["input_layernorm"])])
+        at = f"layers.{layer}.attention_conv"
+        source = rms(x, w["input_layernorm"])
+        seen = torch.cat([context, convolved(weights, at, source, source, 0)])
         q = (seen[len(context) :] @ w["self_attn.q_proj"].T).view(rows, 4, 8)
         k, v = ((seen @ w[f"self_attn.{n}_proj"].T).view(-1, 2, 8) for n in "kv")
         q = rotate(rms(q, w["self_attn.q_norm"]), places[len(context) :])
@@ -84,11 +108,25 @@ def plain_states(weights: Weights, system: DFlashSystem, prefix: list[int], rows
         heads = [
             torch.softmax(q[:, h] @ k[:, h // 2].T / 8**0.5, -1) @ v[:, h // 2] for h in range(4)
         ]
-        x = x + torch.cat(heads, -1) @ w["self_attn.o_proj"].T
-        y = rms(x, w["post_attention_layernorm"])
+        mixed = torch.cat(heads, -1) @ w["self_attn.o_proj"].T
+        x = x + convolved(weights, at, source, mixed, 1)
+        at, source = f"layers.{layer}.mlp_conv", rms(x, w["post_attention_layernorm"])
+        y = convolved(weights, at, source, source, 0)
         gate = torch.nn.functional.silu(y @ w["mlp.gate_proj"].T) * (y @ w["mlp.up_proj"].T)
-        x = x + gate @ w["mlp.down_proj"].T
+        x = x + convolved(weights, at, source, gate @ w["mlp.down_proj"].T, 1)
     return rms(x, weights["norm.weight"])
+
+
+def plain_logits(weights: Weights, system: DFlashSystem, states: Any) -> torch.Tensor:
+    if "lm_head.weight" in weights:
+        return states @ weights["lm_head.weight"].T
+    scaled = states @ system.backbone.head.weight.T * 0.8
+    return torch.tanh(scaled / 9.0) * 9.0
+
+
+def ahead_of(config: dict[str, Any]) -> bool:
+    """Whether rows predict the token behind them."""
+    return bool(config.get("sample_from_anchor", "dflash_config" not in config))
 
 
 def ids_of(weights: Weights) -> list[int]:
@@ -103,9 +141,9 @@ def test_marginals_are_those_of_the_plain_reference(
     length: int, made: tuple[dict[str, Any], Weights, DFlashSystem]
 ) -> None:
     config, weights, system = made
-    prefix, ahead = [3, 9, 4, 11], bool(config.get("sample_from_anchor", True))
+    prefix, ahead = [3, 9, 4, 11], ahead_of(config)
     states = plain_states(weights, system, prefix, length + (not ahead))[not ahead :]
-    expected = torch.log_softmax(states @ weights["lm_head.weight"].T, -1)
+    expected = torch.log_softmax(plain_logits(weights, system, states), -1)
     session = system.start(tuple(prefix), 64)
     draft = session.draft(prefix[-1], length, 6)
     ids = ids_of(weights)
@@ -122,7 +160,7 @@ def test_a_block_that_predicts_the_next_token_drafts_as_many_as_it_has(
     made: tuple[dict[str, Any], Weights, DFlashSystem],
 ) -> None:
     config, _, system = made
-    assert system.max_draft == BLOCK - (not config.get("sample_from_anchor", True))
+    assert system.max_draft == BLOCK - (not ahead_of(config))
 
 
 def plain_bias(config: dict[str, Any], weights: Weights, before: int, state: Any) -> torch.Tensor:
@@ -138,7 +176,7 @@ def test_pair_scores_are_those_of_the_plain_markov_head(
 ) -> None:
     config, weights, system = made
     if not config.get("markov_rank"):
-        assert not system.scores_pairs
+        assert system.scores_pairs == ("candidate_selector.successor_codebook" in weights)
         return
     prefix, length, ids = [3, 9, 4, 11], 3, ids_of(weights)
     states = plain_states(weights, system, prefix, length)
@@ -189,6 +227,32 @@ def test_what_is_decoded_is_the_targets_own_text(
     assert [t for r in rounds for t in r.committed] == [t for r in plain for t in r.committed]
 
 
+def test_the_selectors_scores_are_those_among_the_candidates(
+    made: tuple[dict[str, Any], Weights, DFlashSystem],
+) -> None:
+    _, weights, system = made
+    if "candidate_selector.predecessor_codebook" not in weights:
+        return
+    prefix, length = [3, 9, 4, 11], 3
+    states = plain_states(weights, system, prefix, length + 1)[1:]
+    logits = plain_logits(weights, system, states)
+    draft = system.start(tuple(prefix), 64).draft(prefix[-1], length, 6)
+    tokens = np.array(draft.marginals.token_ids)
+    parents = np.vstack([np.full((1, 6), prefix[-1]), tokens[:-1]])
+    assert draft.pairs is not None
+    found = draft.pairs(parents, tokens)
+    first, second, project = (
+        weights[f"candidate_selector.{name}"]
+        for name in ("predecessor_codebook", "successor_codebook", "hidden_projection.weight")
+    )
+    for depth, state in enumerate(states):
+        unary = logits[depth][tokens[depth].tolist()]
+        for rank, before in enumerate(parents[depth].tolist()):
+            edges = second[tokens[depth].tolist()] @ (first[before] * (project @ state))
+            expected = torch.log_softmax(unary + edges, 0) - torch.log_softmax(unary, 0)
+            assert found[depth, rank] == pytest.approx(expected.tolist(), abs=1e-4)
+
+
 def test_the_pair_scores_are_what_the_tree_was_ranked_by(
     made: tuple[dict[str, Any], Weights, DFlashSystem],
 ) -> None:
@@ -204,12 +268,10 @@ def test_the_pair_scores_are_what_the_tree_was_ranked_by(
         depth, above = 0, tree.parents[node]
         while above:
             depth, above = depth + 1, tree.parents[above]
-        parent = tree.tokens[tree.parents[node]]
-        parents, tokens = np.zeros((2, 3, 1), np.int64)
-        parents[depth], tokens[depth] = parent, tree.tokens[node]
-        assert tree.log_rho[node] == pytest.approx(
-            float(draft.pairs(parents, tokens)[depth, 0, 0]), abs=2e-5
-        )
+        tokens = np.array(draft.marginals.token_ids)[:, : config.top_k]
+        parents = np.full((3, 1), tree.tokens[tree.parents[node]])
+        score = float(draft.pairs(parents, tokens)[depth, 0, tree.rank[node]])
+        assert tree.log_rho[node] == pytest.approx(score, abs=2e-5)
 
 
 def test_a_pair_without_such_scores_is_refused_before_any_pass() -> None:
@@ -250,6 +312,18 @@ def without(config: dict[str, Any], name: str) -> dict[str, Any]:
         (DSPARK | {"block_size": True}, "block_size must be a whole number of at least 1"),
         (DSPARK | {"target_layer_ids": [1.5]}, "layers must be whole numbers, got 1.5"),
         (DSPARK | {"target_layer_ids": [9]}, "target_layer_ids must be below num_target_layers 4"),
+        (
+            DFLASH2 | {"dflash_config": without(DFLASH2["dflash_config"], "selector_rank")},
+            "'selector_rank' is missing",
+        ),
+        (
+            DFLASH2 | {"dflash_config": DFLASH2["dflash_config"] | {"conv_group_size": 7}},
+            "conv_group_size must divide hidden_size 24, got 7",
+        ),
+        (
+            DFLASH2 | {"architectures": ["DFlashDraftModel"]},
+            "conv_kernel_size is not supported in a DFlash drafter",
+        ),
         (SPECULATORS | {"speculators_model_type": "eagle3"}, "'eagle3': dflash and dspark are"),
         (SPECULATORS | {"fp4_layers": [3]}, r"fp4_layers is not supported \(it is \[3\]\)"),
         (

@@ -130,7 +130,8 @@ def test_layer_types_alone_give_layers_a_window(drafter: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        ({"architectures": ["DFlash2DraftModel"]}, "architectures is ['DFlash2DraftModel']"),
+        ({"architectures": ["DFlash3DraftModel"]}, "architectures is ['DFlash3DraftModel']"),
+        ({"architectures": ["DFlash2DraftModel"]}, "'conv_kernel_size' is missing"),
         ({"model_type": "llama"}, "model_type is 'llama'"),
         ({"layer_types": ["chunked_attention"] * 2}, "layer_types may be"),
         (

@@ -34,7 +34,7 @@ class DFlashSystem(TargetSystem):
         self.networks += (self.drafter,)
         block = drafter.config.block_size - (not drafter.config.predicts_next)
         self.max_draft = min(block, MAX_DEPTH)
-        self.scores_pairs = bool(drafter.config.markov_rank)
+        self.scores_pairs = drafter.config.scores_pairs
 
     def start(self, prompt_ids: tuple[int, ...], capacity: int) -> "DFlashSession":
         return DFlashSession(self, prompt_ids, capacity)
@@ -106,22 +106,25 @@ class DFlashSession(TargetSession):
         logits = drafter.logits(hidden, self.backbone.head)
         width = min(top_k, config.own_vocabulary or top_k)
         draft = drafted(_in_target_ids(logits, drafter), width, hidden)
-        if not config.markov_rank:
+        if not config.scores_pairs:
             return draft
         return replace(draft, pairs=partial(self._pairs, logits, hidden))
 
     def _pairs(
         self, logits: torch.Tensor, hidden: torch.Tensor, parents: np.ndarray, tokens: np.ndarray
     ) -> np.ndarray:
-        """The Markov head's scores; see ``Draft.pairs``."""
-        device, ids = self.backbone.device, self.drafter.target_ids()
+        """The drafter's own scores; see ``Draft.pairs``."""
+        drafter, device, ids = self.drafter, self.backbone.device, self.drafter.target_ids()
         before, after = (torch.from_numpy(part).to(device) for part in (parents, tokens))
         if ids is not None:
             places = torch.full((self.backbone.vocab,), -1, device=device)
             places[ids] = torch.arange(len(ids), device=device)
             after = places[after]
         with torch.inference_mode():
-            scores = pair_scores(self.drafter.markov_head, logits, hidden, before, after)
+            if drafter.config.markov_rank:
+                scores = pair_scores(drafter.markov_head, logits, hidden, before, after)
+            else:
+                scores = drafter.candidate_selector.scores(logits, hidden, before, after)
         result: np.ndarray = scores.double().cpu().numpy()
         return result
 

@@ -15,6 +15,8 @@ from presto.models.checkpoint import CONFIG_FILE, is_whole, read_json, refuse_qu
 from presto.models.windows import FULL, SLIDING, Kinds, attention_kinds
 
 ARCHITECTURE = "DFlashDraftModel"
+SECOND = "DFlash2DraftModel"  # with convolutions and a candidate selector
+_OF_SECOND = ("conv_kernel_size", "conv_group_size", "selector_rank", "selector_top_k")
 NESTED = "dflash_config"
 _OWN = frozenset(  # of a drafter, beside its Qwen3 sizes; the newer cards nest them
     {
@@ -52,6 +54,8 @@ class DFlashConfig:
     ``own_vocabulary``: tokens of the drafter's own head, which then has an embedding of its own
     too; 0: both are the target's. ``markov_rank``: of the head that scores a token after the one
     before it, 0: there is none; ``markov_gated``: whether that head reads hidden states.
+    ``conv_taps``: rows of a block that its convolutions see, 0: there are none; ``conv_group``:
+    channels that share a kernel's change. ``selector_rank``: of a score of pairs of candidates.
     ``unread``: beginnings of the names of tensors that a tree has no use for.
     """
 
@@ -68,7 +72,15 @@ class DFlashConfig:
     own_vocabulary: int = 0
     markov_rank: int = 0
     markov_gated: bool = False
+    conv_taps: int = 0
+    conv_group: int = 1
+    selector_rank: int = 0
     unread: tuple[str, ...] = ()
+
+    @property
+    def scores_pairs(self) -> bool:
+        """Whether the drafter has a score of its own of a token after the one before it."""
+        return bool(self.markov_rank or self.selector_rank)
 
     @property
     def kinds(self) -> Kinds:
@@ -94,7 +106,7 @@ class DFlashConfig:
         """Whether the drafter is as in the paper: no windows, no causal blocks, no scales, nothing
         of its own beside the layers.
         """
-        own = self.predicts_next or self.own_vocabulary or self.markov_rank
+        own = self.predicts_next or self.own_vocabulary or self.scores_pairs or self.conv_taps
         return self.sees_all and not self._unusual and not own
 
     @classmethod
@@ -120,6 +132,7 @@ class DFlashConfig:
                 input_embedding_scale=float(said.get("input_embedding_scale", 1.0)),
                 output_multiplier=float(said.get("output_multiplier", 1.0)),
                 final_logit_softcapping=said.get("final_logit_softcapping") or None,
+                **_of_second(raw),
             ).checked()
         except KeyError as error:
             raise ValueError(f"{path} is no DFlash configuration: {error} is missing") from None
@@ -135,6 +148,11 @@ class DFlashConfig:
             raise ValueError(
                 f"target_layer_ids must be below num_target_layers {above}, got "
                 f"{max(self.target_layer_ids)}"
+            )
+        if self.sizes.hidden_size % self.conv_group:
+            raise ValueError(
+                f"conv_group_size must divide hidden_size {self.sizes.hidden_size}, got "
+                f"{self.conv_group}"
             )
         rope = (self.sizes.rope_parameters or {}).get("rope_type")
         if rope in _MOVING_ROPE:
@@ -175,13 +193,14 @@ class DFlashConfig:
 def _refuse_unknown(path: Path, raw: dict[str, Any]) -> None:
     """Refuse another architecture, and every field that is set and has no meaning here."""
     named = raw.get("architectures") or [ARCHITECTURE]
-    if named != [ARCHITECTURE]:
+    if named not in ([ARCHITECTURE], [SECOND]):
         raise ValueError(f"{path}: architectures is {named}, expected {[ARCHITECTURE]}")
+    known = _OWN | {*_OF_SECOND} if named == [SECOND] else _OWN
     if raw.get("model_type", "qwen3") != "qwen3":
         raise ValueError(f"{path}: model_type is {raw['model_type']!r}, expected 'qwen3'")
-    unknown = [name for name, value in raw.items() if value and name not in _OF_QWEN3 | _OWN]
+    unknown = [name for name, value in raw.items() if value and name not in _OF_QWEN3 | known]
     unknown += [
-        f"{NESTED}.{name}" for name, value in raw[NESTED].items() if value and name not in _OWN
+        f"{NESTED}.{name}" for name, value in raw[NESTED].items() if value and name not in known
     ]
     if unknown:
         raise ValueError(
@@ -190,9 +209,18 @@ def _refuse_unknown(path: Path, raw: dict[str, Any]) -> None:
         )
 
 
+def _of_second(raw: dict[str, Any]) -> dict[str, Any]:
+    """What the second architecture has beside the first."""
+    if raw.get("architectures") != [SECOND]:
+        return {}
+    said = raw | raw[NESTED]
+    taps, group, rank, _ = (_count(said[name]) for name in _OF_SECOND)
+    return {"conv_taps": taps, "conv_group": group, "selector_rank": rank}
+
+
 def qwen3_sizes(raw: Mapping[str, Any]) -> Qwen3Config:
     """The Qwen3 part; ``layer_types`` alone is enough to give layers a window."""
-    skipped = _OWN | {"architectures", "model_type", "auto_map", NESTED}
+    skipped = _OWN | {*_OF_SECOND} | {"architectures", "model_type", "auto_map", NESTED}
     fields = {name: value for name, value in raw.items() if name not in skipped}
     types = raw.get("layer_types") or []
     if set(types) - {FULL, SLIDING}:

@@ -7,7 +7,7 @@ configuration says otherwise; row j of the block predicts position start + j, or
 Embedding and head are the target's unless the checkpoint has its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -32,9 +32,10 @@ from presto.models.checkpoint import (
     refuse_layers,
     sentence,
 )
+from presto.models.convolution import BlockConvolution
 from presto.models.dflash_config import DFlashConfig
 from presto.models.drafter_layouts import read_drafter_config
-from presto.models.markov import MarkovHead
+from presto.models.markov import CandidateSelector, MarkovHead
 
 
 class DFlashAttention(nn.Module):
@@ -93,21 +94,42 @@ class DFlashLayer(nn.Module):
     before the layers.
     """
 
-    def __init__(self, config: Qwen3Config) -> None:
+    def __init__(self, config: DFlashConfig) -> None:
         super().__init__()
-        self.self_attn = DFlashAttention(config)
-        self.mlp = Qwen3MLP(config)
-        self.input_layernorm = Qwen3RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
-        self.post_attention_layernorm = Qwen3RMSNorm(config.hidden_size, eps=config.rms_norm_eps)
+        sizes, hidden = config.sizes, config.sizes.hidden_size
+        self.self_attn = DFlashAttention(sizes)
+        self.mlp = Qwen3MLP(sizes)
+        self.input_layernorm = Qwen3RMSNorm(hidden, eps=sizes.rms_norm_eps)
+        self.post_attention_layernorm = Qwen3RMSNorm(hidden, eps=sizes.rms_norm_eps)
+        taps, group = config.conv_taps, config.conv_group
+        self.attention_conv = BlockConvolution(hidden, taps, group) if taps else None
+        self.mlp_conv = BlockConvolution(hidden, taps, group) if taps else None
 
     def forward(
         self, block: torch.Tensor, rotation: Any, context: ContextLayer, mask: torch.Tensor | None
     ) -> torch.Tensor:
+        def attended(rows: torch.Tensor) -> torch.Tensor:
+            keys, values = context.update(*self.self_attn.keys_values(rows, rotation))
+            output: torch.Tensor = self.self_attn(rows, rotation, keys, values, mask)
+            return output
+
         rows = self.input_layernorm(block)
-        keys, values = context.update(*self.self_attn.keys_values(rows, rotation))
-        block = block + self.self_attn(rows, rotation, keys, values, mask)
-        output: torch.Tensor = block + self.mlp(self.post_attention_layernorm(block))
-        return output
+        block = block + _convolved(self.attention_conv, rows, attended)
+        rows = self.post_attention_layernorm(block)
+        return block + _convolved(self.mlp_conv, rows, self.mlp)
+
+
+def _convolved(
+    around: BlockConvolution | None,
+    rows: torch.Tensor,
+    sublayer: Callable[[torch.Tensor], torch.Tensor],
+) -> torch.Tensor:
+    """What a sublayer makes of ``rows``, with its convolutions before and behind, if it has any."""
+    if around is None:
+        return sublayer(rows)
+    changes = around.changes(rows)
+    output: torch.Tensor = around(sublayer(around(rows, changes, 0)), changes, 1)
+    return output
 
 
 class DFlashDrafter(nn.Module):
@@ -121,7 +143,7 @@ class DFlashDrafter(nn.Module):
             len(config.target_layer_ids) * sizes.hidden_size, sizes.hidden_size, bias=False
         )
         self.hidden_norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
-        self.layers = nn.ModuleList(DFlashLayer(sizes) for _ in range(sizes.num_hidden_layers))
+        self.layers = nn.ModuleList(DFlashLayer(config) for _ in range(sizes.num_hidden_layers))
         self.norm = Qwen3RMSNorm(sizes.hidden_size, eps=sizes.rms_norm_eps)
         self.rotary = Qwen3RotaryEmbedding(sizes)
         self._add_own(config)
@@ -129,7 +151,7 @@ class DFlashDrafter(nn.Module):
         self.kind_of_layer = [names.index(kind) for kind in sizes.layer_types]
 
     def _add_own(self, config: DFlashConfig) -> None:
-        """What some layouts have beside the layers: an embedding and a head, a Markov head."""
+        """What some layouts have beside the layers: an embedding and a head, a score of pairs."""
         sizes, own = config.sizes, config.own_vocabulary
         if own:
             self.embed_tokens = nn.Embedding(sizes.vocab_size, sizes.hidden_size)
@@ -137,6 +159,10 @@ class DFlashDrafter(nn.Module):
         if own and own != sizes.vocab_size:
             # Token i of the draft's vocabulary is token i + d2t[i] of the target's.
             self.register_buffer("d2t", torch.zeros(own, dtype=torch.long))
+        if config.selector_rank:
+            self.candidate_selector = CandidateSelector(
+                sizes.vocab_size, config.selector_rank, sizes.hidden_size
+            )
         if config.markov_rank:
             self.markov_head = MarkovHead(
                 sizes.vocab_size,

@@ -1,7 +1,8 @@
 """The public layouts of drafters that are DFlash networks with something more, read into one
 ``DFlashConfig``.
 
-- z-lab's own: ``dflash_config`` in the configuration (``DFlashConfig.read``);
+- z-lab's own: ``dflash_config`` in the configuration (``DFlashConfig.read``), and DFlash 2's, with
+  convolutions within the block and a candidate selector;
 - DeepSpec's DSpark (architecture ``Qwen3DSparkModel``): rows predict the token behind them, an
   embedding and a head of its own, and a *Markov head*, a low-rank bias of a token's logit by the
   token before it;

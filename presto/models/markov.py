@@ -1,8 +1,10 @@
-"""A drafter's own score of a token after the one before it (DSpark's Markov head).
+"""A drafter's own score of a token after the one before it.
 
-A low-rank bias on the logits of a position by the token that stands before it, B = W2·W1[b]; its
-gated form scales W1[b] by what the drafter knows of the position. DSpark drafts one path with it,
-from left to right; here it is a correction of the tree's nodes, as PRESTO's n-gram ratio is.
+DSpark's *Markov head* is a low-rank bias on the logits of a position by the token that stands
+before it, B = W2·W1[b]; its gated form scales W1[b] by what the drafter knows of the position.
+DFlash 2's *candidate selector* has such a bias among the candidates only, ⟨A[b] ⊙ P·h, B[t]⟩. Both
+draft one path with it, from left to right; here it is a correction of the tree's nodes, as PRESTO's
+n-gram ratio is.
 """
 
 import torch
@@ -27,6 +29,33 @@ class MarkovHead(nn.Module):
             read = torch.cat([hidden.expand(len(before), -1), known], -1)
             known = torch.sigmoid(self.gate_proj(read)) * known
         result: torch.Tensor = self.markov_w2(known)
+        return result
+
+
+class CandidateSelector(nn.Module):
+    """Names of the weights are those of the public checkpoints."""
+
+    def __init__(self, vocab: int, rank: int, hidden: int) -> None:
+        super().__init__()
+        self.predecessor_codebook = nn.Parameter(torch.zeros(vocab, rank))
+        self.successor_codebook = nn.Parameter(torch.zeros(vocab, rank))
+        self.hidden_projection = nn.Linear(hidden, rank, bias=False)
+
+    def scores(
+        self,
+        logits: torch.Tensor,
+        hidden: torch.Tensor,
+        parents: torch.Tensor,
+        tokens: torch.Tensor,
+    ) -> torch.Tensor:
+        """``log p(t | b) / q(t)`` among the candidates, ``[D, P, K]`` in nats; as ``pair_scores``,
+        with ``logits [D, vocab]``.
+        """
+        known = self.predecessor_codebook[parents] * self.hidden_projection(hidden)[:, None]
+        bias = (known @ self.successor_codebook[tokens].transpose(1, 2)).float()
+        alone = logits.gather(1, tokens).float()[:, None]
+        change = torch.logsumexp(alone + bias, -1) - torch.logsumexp(alone, -1)
+        result: torch.Tensor = bias - change[..., None]
         return result
 
 

@@ -41,7 +41,22 @@ DFLASH: dict[str, Any] = {
     for name, value in SPECULATORS.items()
     if not name.startswith(("markov", "confidence", "enable"))
 } | {"speculators_model_type": "dflash", "sample_from_anchor": False}
-LAYOUTS = {"dspark": DSPARK, "speculators-dspark": SPECULATORS, "speculators-dflash": DFLASH}
+TAPS, GROUP = 3, 8
+DFLASH2: dict[str, Any] = SIZES | {
+    "architectures": ["DFlash2DraftModel"], "num_target_layers": 4,
+    "dflash_config": {
+        "block_size": BLOCK, "mask_token_id": MASK, "target_layer_ids": list(READ),
+        "conv_kernel_size": TAPS, "conv_group_size": GROUP, "selector_rank": RANK,
+        "selector_top_k": 6, "input_embedding_scale": 1.5, "output_multiplier": 0.8,
+        "final_logit_softcapping": 9.0,
+    },
+}  # fmt: skip
+LAYOUTS = {
+    "dflash2": DFLASH2,
+    "dspark": DSPARK,
+    "speculators-dspark": SPECULATORS,
+    "speculators-dflash": DFLASH,
+}
 
 
 def tensors(config: dict[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
@@ -52,8 +67,8 @@ def tensors(config: dict[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
         return torch.randn(*shape, generator=generator) * 0.4
 
     own, markov = config.get("draft_vocab_size", VOCAB), config.get("markov_rank", 0)
+    second = "dflash_config" in config
     found = {
-        "embed_tokens.weight": drawn(VOCAB, HIDDEN), "lm_head.weight": drawn(own, HIDDEN),
         "fc.weight": drawn(HIDDEN, len(READ) * HIDDEN), "hidden_norm.weight": 1 + drawn(HIDDEN),
         "norm.weight": 1 + drawn(HIDDEN),
     }  # fmt: skip
@@ -67,6 +82,18 @@ def tensors(config: dict[str, Any], seed: int = 0) -> dict[str, torch.Tensor]:
     for layer in range(LAYERS):
         for name, shape in shapes.items():
             found[f"layers.{layer}.{name}.weight"] = drawn(*shape)
+    if not second:
+        found["embed_tokens.weight"] = drawn(VOCAB, HIDDEN)
+        found["lm_head.weight"] = drawn(own, HIDDEN)
+    for layer in range(LAYERS if second else 0):
+        for part in ("attention_conv", "mlp_conv"):
+            name = f"layers.{layer}.{part}"
+            found[f"{name}.base_kernel"] = drawn(2, TAPS, HIDDEN)
+            found[f"{name}.kernel_projection.weight"] = drawn(2 * TAPS * HIDDEN // GROUP, HIDDEN)
+    if second:
+        found["candidate_selector.predecessor_codebook"] = 3 * drawn(VOCAB, RANK)
+        found["candidate_selector.successor_codebook"] = 3 * drawn(VOCAB, RANK)
+        found["candidate_selector.hidden_projection.weight"] = drawn(RANK, HIDDEN)
     if markov:
         found["markov_head.markov_w1.weight"] = 3 * drawn(VOCAB, RANK)
         found["markov_head.markov_w2.weight"] = 3 * drawn(own, RANK)
