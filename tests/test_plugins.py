@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -297,6 +298,62 @@ def test_own_settings_are_checked_and_reach_the_scorer() -> None:
         make_config(scorer="no_repeat", scorer_settings={"price": 1.0})
     with pytest.raises(ValueError, match="cost of no_repeat must lie in"):
         make_config(scorer="no_repeat", scorer_settings={"cost": 1e9})
+
+
+LEVELS = Marginals(((1, 2), (3, 4)), ((-0.5, -1.0), (-0.4, -1.2)))
+
+
+def test_a_scorer_that_reads_hidden_states_is_given_them_or_says_that_they_are_missing() -> None:
+    @presto.scorer("by_state", needs_hidden=True)
+    def by_state(drafted: Drafted) -> np.ndarray:
+        assert drafted.hidden is not None
+        return np.broadcast_to(drafted.hidden[:, :1, None], (2, 2, 2))
+
+    config = DecodeConfig(scorer="by_state", budget=4, draft_length=2, normalised=False, lam=1.0)
+    states = np.array([[0.25, 9.0], [-0.5, 9.0], [7.0, 9.0]])  # one position more than drafted
+    tree, _ = build_tree(LEVELS, [5], NgramModel(9), config, states)
+    assert sorted({*tree.log_rho[1:]}) == [-0.5, 0.25]
+    with pytest.raises(ValueError, match="needs the drafter's hidden states"):
+        build_tree(LEVELS, [5], NgramModel(9), config)
+
+
+def test_weights_of_a_script_are_those_of_the_depth() -> None:
+    @presto.scorer("by_depth", by="path", weights=lambda depth, lam: (1.0, 10.0 * depth))
+    def by_depth(drafted: Drafted, path: tuple[int, ...]) -> np.ndarray:
+        return np.full(2, 0.01)
+
+    config = DecodeConfig(scorer="by_depth", budget=6, draft_length=2, normalised=False)
+    tree, _ = build_tree(LEVELS, [5], NgramModel(9), config)
+    first, second = (tree.aligned[n] - tree.blind[n] for n in (1, tree.parents.index(1)))
+    assert (first, second) == pytest.approx((0.1, 0.1 + 0.2))
+
+
+def test_a_correction_of_more_than_ten_thousand_nats_is_cut() -> None:
+    @presto.scorer("loud")
+    def loud(drafted: Drafted) -> np.ndarray:
+        return np.full((2, 2, 2), -3e4)
+
+    config = DecodeConfig(scorer="loud", budget=2, draft_length=2, normalised=False, lam=1.0)
+    assert build_tree(LEVELS, [5], NgramModel(9), config)[0].log_rho[1] == -1e4
+
+
+@pytest.mark.parametrize("by", ["path", "pair"])
+def test_the_time_of_a_script_counts_as_scoring(by: str) -> None:
+    spent = 0.002
+
+    def slow(drafted: Drafted, *path: object) -> np.ndarray:
+        time.sleep(spent)
+        return np.zeros(2 if path else (2, 2, 2))
+
+    presto.scorer("slow", by=by)(slow)  # type: ignore[call-overload]
+    config = DecodeConfig(scorer="slow", budget=4, draft_length=2)
+    began = time.perf_counter()
+    _, times = build_tree(LEVELS, [5], NgramModel(9), config)
+    whole = time.perf_counter() - began
+    assert times.score >= spent
+    assert 0 < times.search < whole
+    assert times.score + times.search <= whole
+    assert build_tree(Marginals(), [5], NgramModel(9), config)[1] == (0.0, 0.0)
 
 
 @pytest.mark.parametrize("name", ["pmi", "presto", "No", "a-b", "", "x" * 60])

@@ -230,3 +230,18 @@ def test_tokens_outside_the_vocabulary_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         build_tree(Marginals(((token,),), ((0.0,),)), context, NgramModel(5), DecodeConfig())
+
+
+def test_the_order_of_the_settings_is_the_models() -> None:
+    """A run of order 2 reads no trigrams, whatever the model holds."""
+    drafted = Marginals(((1, 2), (3, 4)), ((-0.6, -0.8), (-0.6, -0.8)))
+    config = DecodeConfig(scorer="pmi", budget=6, draft_length=2)
+    text = [7, 1, 3, 5, 6, 1, 4, 7]
+    models = {order: NgramModel(9, order=order) for order in (2, 3)}
+    for model in models.values():
+        model.extend(text)
+    trees = {
+        (asked, held): build_tree(drafted, text, models[held], replace(config, order=asked))[0]
+        for asked, held in ((2, 2), (2, 3), (3, 3))
+    }
+    assert trees[2, 3] == trees[2, 2] != trees[3, 3]
