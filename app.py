@@ -199,7 +199,7 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     )
     over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
-    pair.input(choose_pair, pair, [pair, named["budget"], auto], **AT_ONCE)
+    pair.input(choose_pair, pair, [pair, *chosen, auto], **AT_ONCE)
     auto.change(choose_auto, [auto, pair], chosen, **AT_ONCE)
     records = [named["scorer"], named["search"]]
     gr.on([r.input for r in records], choose_records, records, [*records, named[OWN]], **AT_ONCE)

@@ -148,9 +148,9 @@ def test_an_unknown_pair_is_refused_before_the_queue() -> None:
 
 
 def test_another_pair_brings_its_facts_and_usual_budget() -> None:
-    pair, budget, auto = choose_pair("qwen3-8b-dflash")
+    pair, budget, length, auto = choose_pair("qwen3-8b-dflash")
     assert "thinking off" in pair.info
-    assert budget.value == 128
+    assert (budget.value, length.value) == (128, 15)
     assert "no acceptance curve to choose by: 128 nodes and 15 positions" in auto.info
     *_, auto = choose_pair("smollm2-dflash")
     assert "chosen for this device" in auto.info

@@ -83,10 +83,12 @@ def pair_control() -> gr.Dropdown:
     )
 
 
-def choose_pair(name: str) -> tuple[Any, Any, Any]:
-    """Another pair: its facts, its usual budget, and whether another can be chosen for it."""
-    pair, budget = gr.Dropdown(info=pair_facts(name)), gr.Slider(value=find(name).budget)
-    return pair, budget, gr.Checkbox(info=auto_facts(name))
+def choose_pair(name: str) -> tuple[Any, ...]:
+    """Another pair: its facts, its usual budget and draft length, and whether others can be chosen
+    for it.
+    """
+    sliders = [gr.Slider(value=value) for value in usual(name).values()]
+    return gr.Dropdown(info=pair_facts(name)), *sliders, gr.Checkbox(info=auto_facts(name))
 
 
 def choose_auto(auto: bool, name: str) -> tuple[Any, ...]:
