@@ -17,6 +17,7 @@ _SHEETS = (
     "colours",
     "page",
     "bar",
+    "timeline",
     "learn",
     "panels",
     "text",

@@ -4,15 +4,9 @@
 import { draw, themed } from "./charts.js";
 import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
 import { make, makeFact, scrollToCurrent, showState } from "./dom.js";
+import { disagreement } from "./logic/differences.js";
 import { RunGuard } from "./logic/guard.js";
-import {
-  committedIn,
-  disagreement,
-  lastPosition,
-  readLane,
-  roundAt,
-  withLanes,
-} from "./logic/lanes.js";
+import { committedIn, lastPosition, readLane, roundAt, withLanes } from "./logic/lanes.js";
 import { makeChip } from "./text.js";
 
 const FACTS = ["scorer", "draft", "τ", "tokens/s", "over the first lane", "text"];

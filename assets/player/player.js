@@ -61,6 +61,7 @@ class Player {
     if (news === "replaced") this.restart();
     const { run, view } = this;
     view.showHead(run.head);
+    view.timeline.offer(run);
     this.whatIf.offer(run.key, run.head);
     if (this.isFollowing && run.isReady) this.round = run.loaded - 1;
     if (!this.isShown || this.isFollowing) this.show();
@@ -74,6 +75,7 @@ class Player {
 
   restart() {
     this.playback.stop();
+    this.view.restart();
     this.round = 0;
     this.node = null;
     this.isShown = false;
@@ -186,6 +188,14 @@ class Player {
     this.view.announce(`Round ${round + 1}. ${run.round(round).sentence}`);
     this.learn.notice("step");
     if (this.isLast) this.learn.notice("last");
+  }
+
+  /** Go to the next ("later") or previous ("earlier") round where the scores disagree. */
+  differ(direction) {
+    const round = this.view.timeline.differs(this.round, direction);
+    if (round !== null) return this.jump(round);
+    const where = direction === "later" ? "after" : "before";
+    this.view.announce(`No round ${where} this one where the scores disagree.`);
   }
 
   /** The reader chose round `i`. */

@@ -10,6 +10,7 @@ import { ScoresPanel } from "./scores.js";
 import { SpeedupChart } from "./speedup.js";
 import { highlightTable, showTable } from "./table.js";
 import { highlightText, showText } from "./text.js";
+import { Timeline } from "./timeline.js";
 import { TreeView } from "./treeview.js";
 
 // Milliseconds after which the table follows: its many cells cost more than all charts.
@@ -25,6 +26,7 @@ export class View {
     this.root = root;
     this.part = part;
     this.on = on;
+    this.timeline = new Timeline(part, (name) => this.button(name));
     this.tree = new TreeView(part, on.pin);
     this.scores = new ScoresPanel(part, on);
     this.speedup = new SpeedupChart(part.speedup, on.go);
@@ -36,6 +38,11 @@ export class View {
 
   button(name) {
     return this.root.querySelector(`[data-do="${name}"]`);
+  }
+
+  /** Another run begins: the text is as high as its own lines. */
+  restart() {
+    this.part.text.style.removeProperty("--reached");
   }
 
   say(text) {
@@ -61,14 +68,9 @@ export class View {
       .join(" · ");
   }
 
-  /** Which of `count` rounds is on screen: slider, counter, buttons. */
+  /** Which of `count` rounds is on screen: timeline, counter, buttons. */
   showPosition(index, count) {
-    const { slider, where } = this.part;
-    const last = Math.max(count, 1);
-    slider.max = last;
-    slider.value = index + 1;
-    slider.setAttribute("aria-valuetext", `round ${index + 1} of ${last}`);
-    where.textContent = count ? `round ${index + 1} / ${count}` : "no round yet";
+    this.timeline.show(index, count);
     this.root.classList.toggle("empty", !count);
     const [isFirst, isLast] = [index === 0, index >= count - 1];
     const disabled = { first: isFirst, back: isFirst, next: isLast, last: isLast };

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   committedIn,
-  disagreement,
   lastPosition,
   readLane,
   roundAt,
@@ -36,19 +35,6 @@ test("a lane that has not begun has no round", () => {
 test("the slider ends with the longest lane", () => {
   assert.equal(lastPosition([{ ends: [3, 5] }, { ends: [9] }, { ends: [] }]), 9);
   assert.equal(lastPosition([]), 1);
-});
-
-test("going later from the first token visits all disagreements, going earlier all again", () => {
-  forAll(100, (draw) => {
-    const found = new Set(draw.several(12, () => 1 + draw.below(40)));
-    const differences = [...found].sort((a, b) => a - b);
-    const walk = (position, step) => {
-      const next = disagreement(differences, position, step);
-      return next === undefined ? [] : [next - 1, ...walk(next, step)];
-    };
-    assert.deepEqual(walk(1, 1), differences);
-    assert.deepEqual(walk(99, -1), differences.toReversed());
-  });
 });
 
 const laneOf = (rounds) => ({

@@ -1,4 +1,4 @@
-// The run on screen, as Python sends it: value = { key, head, rounds: [json, …],
+// The run on screen, as Python sends it: value = { key, head, rounds: [json, …], bars: [json, …],
 // replays: [json, …], speedup, points: [json, …], record }, see ui/explore_payload.py. A run that
 // grows, or of which the page itself carries the beginning only, keeps its key. A round is parsed
 // when it is asked for.
@@ -30,6 +30,7 @@ export class Run {
   #parsed = new Map();
   #base = ""; // the speed-up's figure without points, as JSON
   #points = []; // of the speed-up
+  bars = []; // of the timeline: tokens of every round by how they came
   head = null;
   speedup = null; // a figure, another one whenever it has changed
   record = ""; // its JSON, or the address of its file
@@ -50,6 +51,7 @@ export class Run {
     this.key = value.key;
     this.#rounds = [...value.rounds];
     this.#replays = value.replays;
+    for (const json of value.bars.slice(this.bars.length)) this.bars.push(JSON.parse(json));
     this.#takeSpeedup(value);
     this.record = value.record || this.record;
     return message === "other" ? "replaced" : "updated";
@@ -65,6 +67,7 @@ export class Run {
 
   #clear() {
     this.#rounds = [];
+    this.bars = [];
     this.#points = [];
     this.#base = "";
     this.speedup = null;
@@ -80,6 +83,11 @@ export class Run {
   /** How many rounds the run has so far. */
   get count() {
     return this.head.rounds;
+  }
+
+  /** Tokens that the blind tree would have committed in every round; none while it goes on. */
+  get blind() {
+    return this.head.blind ?? [];
   }
 
   get isReady() {
