@@ -120,7 +120,7 @@ class ExplorePayload:
         if self.lanes and state == "done":
             traces = [run.trace() for run in self.lanes]
             found = replay(traces[0])
-            replays = [replay_json(traces[0], i, one) for i, one in enumerate(found.rounds)]
+            replays = [replay_json(one) for one in found.rounds]
             record = record or to_json(Recording(self.title, self.note, tuple(traces))).decode()
             head |= self._result(traces, found)
             head["charts_of_run"] |= result_charts(traces[0], found)

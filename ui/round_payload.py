@@ -6,18 +6,16 @@ from presto.records import Trace
 from presto.runs.counterfactuals import Alternative
 from ui.payload import dump, sent, units_of
 from ui.table_rows import COLUMNS, table_rows
-from viz.alternatives import Replay, missing_nodes, only_own
+from viz.alternatives import Replay
 from viz.charts import REPLAY_CHARTS, RESULT_CHARTS, ROUND_CHARTS, RUN_CHARTS
 from viz.ends import ended_run
 from viz.formula import SUM, level_lines
 from viz.numbers import phases
 from viz.plot import Chart
-from viz.text import path_text
 from viz.theme import dark_of_light
 from viz.tree import FAN, _get_tree_info, _get_tree_plot
 from viz.view import RoundView, round_sentence
 
-MISSING = 12  # nodes of the blind tree alone that a round names
 # The same for all runs: the figures' colours on a dark page, the rows' columns, what is said of the
 # charts.
 SHARED: dict[str, Any] = {
@@ -59,15 +57,9 @@ def round_json(view: RoundView) -> str:
     )
 
 
-def replay_json(trace: Trace, index: int, found: tuple[Alternative, ...]) -> str:
+def replay_json(found: tuple[Alternative, ...]) -> str:
     """What other scorers would have had accepted at a round's state."""
-    round_ = trace.rounds[index]
-    missing = [
-        [path_text([trace.pieces[token] for token in path], 48), rank]
-        for path, rank in missing_nodes(round_, found)[:MISSING]
-    ]
-    own = only_own(round_, found)
-    return dump({"charts": drawn(REPLAY_CHARTS, found), "only": own, "missing": missing})
+    return dump({"charts": drawn(REPLAY_CHARTS, found)})
 
 
 def result_charts(trace: Trace, found: Replay) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from viz.speedup import speed_sentence, speedup_figure
 from viz.stopping import stopping_figure, stopping_sentence
 from viz.sweep import sweep_figure
 from viz.tree import tree_figure
+from viz.two_trees import two_trees_figure
 
 __all__ = [
     "BenchResult",
@@ -57,4 +58,5 @@ __all__ = [
     "sweep_figure",
     "tau_figure",
     "tree_figure",
+    "two_trees_figure",
 ]

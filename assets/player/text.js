@@ -40,7 +40,7 @@ export function showText(box, getRound, current) {
   const { pending } = getRound(current);
   if (pending) chips.push(pendingChip(pending));
   box.replaceChildren(...chips);
-  box.style.setProperty("--reached", `${box.offsetHeight}px`);
+  box.style.setProperty("--reached", `${box.getBoundingClientRect().height}px`);
   scrollToCurrent(box);
 }
 

@@ -5,21 +5,22 @@ import { disagreement } from "./logic/differences.js";
 import { barSentence, disagreements, markWidth, placeBars } from "./logic/timeline.js";
 
 const GAPPED = 5; // pixels of a round from which on it stands apart from its neighbours
-const SPLIT = 4; // pixels of a token from which on it stands apart from the next
+const SPLIT = 7; // pixels of a token from which on it stands apart from the next
+const HOLLOW = 3; // pixels of a bonus token from which on it has an inside
 const STEPS = { earlier: -1, later: 1 };
 
 const colour = (style, name) => style.getPropertyValue(`--${name}`).trim();
 
 /** A part of a bar: exact tokens as a slim foot, accepted ones filled, the bonus hollow. */
 function drawPart(context, { kind, top, height, count }, left, width) {
-  if (width < GAPPED || height / count < SPLIT) return context.fillRect(left, top, width, height);
+  if (width < GAPPED) return context.fillRect(left, top, width, height);
+  if (kind === "bonus" && height >= HOLLOW)
+    return context.strokeRect(left + 0.75, top + 0.75, width - 1.5, height - 1.5);
   const inset = kind === "exact" ? width / 4 : 0;
   const each = height / count;
-  for (let i = 0; i < count; i++) {
-    const box = [left + inset, top + i * each + 1, width - 2 * inset, each - 1];
-    if (kind === "bonus") context.strokeRect(box[0] + 0.75, box[1] + 0.75, box[2] - 1.5, each - 2);
-    else context.fillRect(...box);
-  }
+  const gap = each < SPLIT ? 0 : 1;
+  for (let i = 0; i < count; i++)
+    context.fillRect(left + inset, top + i * each + gap, width - 2 * inset, each - gap);
 }
 
 /** A triangle at the foot of a round that parts from the blind tree: up where it commits more. */

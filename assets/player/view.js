@@ -31,6 +31,7 @@ export class View {
     this.scores = new ScoresPanel(part, on);
     this.speedup = new SpeedupChart(part.speedup, on.go);
     this.round = null; // on screen
+    this.treeOf = null; // the index of the round whose tree is on screen
     this.path = []; // its pinned nodes, from the root down
     this.shows = 0; // counts how often a round was shown
     this.tabled = null; // the round that the table shows
@@ -42,6 +43,7 @@ export class View {
 
   /** Another run begins: the text is as high as its own lines. */
   restart() {
+    this.treeOf = null;
     this.part.text.style.removeProperty("--reached");
   }
 
@@ -85,8 +87,11 @@ export class View {
     button.setAttribute("aria-pressed", String(isPlaying));
   }
 
-  /** Everything of round `index` of `run`, with the nodes of `path` (root first) highlighted. */
-  showRound(run, index, path) {
+  /**
+   * Everything of round `index` of `run`, with the nodes of `path` (root first) highlighted.
+   * `shown`: the round as its tree is to be shown; null where that is still asked for.
+   */
+  showRound(run, index, shown, path) {
     const round = run.round(index);
     this.head = run.head;
     this.round = round;
@@ -94,10 +99,30 @@ export class View {
     showText(this.part.text, (i) => run.round(i), index);
     this.tree.phase = "commit";
     this.markPhase();
-    const label = `Draft tree of round ${index + 1}. ${round.sentence}`;
-    this.tree.show(round, run.head, label, path);
+    if (shown) {
+      this.tree.show(shown, run.head, this.labelOf(index), path);
+      this.treeOf = index;
+    }
     this.highlightRows(index, path);
     this.showRest(run, index);
+  }
+
+  /** Another tree of round `index`; `shown` as above. Between trees of one round nodes move. */
+  async showTree(index, shown, path) {
+    this.tree.phase = "commit";
+    this.markPhase();
+    const how = this.treeOf === index ? "move" : "show";
+    this.treeOf = index;
+    const end = this.tree[how](shown, this.head, this.labelOf(index), path);
+    this.highlightRows(index, path);
+    await end;
+    if (this.tree.round === shown && window.Plotly) this.tree.draw();
+  }
+
+  labelOf(index) {
+    const { trees } = this.part;
+    const said = trees.hidden ? this.round.sentence : trees.textContent;
+    return `Draft tree of round ${index + 1}. ${said}`;
   }
 
   /**
@@ -169,7 +194,7 @@ export class View {
 
   highlightRows(index, path) {
     this.path = path;
-    const rows = path.map((node) => this.round.byId.get(node));
+    const rows = path.map((node) => this.tree.round.byId.get(node));
     highlightText(this.part.text, rows, index);
     highlightTable(this.part.table, path);
     showCard(this.part.details, rows, this.head, HINT);

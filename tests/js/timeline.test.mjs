@@ -59,7 +59,7 @@ test("the middle of a round is where a slider puts its mark, at every width and 
 test("300 rounds on a phone are marked by no less than a finger's tip can see", () => {
   assert.equal(markWidth(300, 370), 7);
   assert.equal(markWidth(10, 370), 37);
-  assert.equal(markWidth(2, 370), 44);
+  assert.equal(markWidth(2, 370), 60);
 });
 
 test("rounds disagree where the blind tree is known to commit another number of tokens", () => {

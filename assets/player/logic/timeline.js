@@ -4,7 +4,7 @@
 
 export const KINDS = ["exact", "accepted", "bonus"]; // of a bar's parts, from below
 const NARROWEST = 7; // pixels of the mark of the round on screen
-const WIDEST = 44; // pixels of a round
+const WIDEST = 60; // pixels of a round
 const FOOT = 9; // pixels below the bars, for the marks of disagreements
 const HEAD = 4; // pixels above the highest bar
 
