@@ -167,7 +167,7 @@ def test_other_versions_and_devices_are_refused(
 ) -> None:
     stop_in_the_middle(tmp_path / "x.json")
     bench = begun(pair())
-    place = bench_module.where(bench.pair) | {"device": "tpu"}
+    place = bench_module.where(bench.pair.system) | {"device": "tpu"}
     told = {"versions": lambda: {"torch": "9"}, "where": lambda pair: place}
     monkeypatch.setattr(bench_module, name, told[name])
     with pytest.raises(ValueError, match=r"versions was|device was cpu, now it is tpu"):

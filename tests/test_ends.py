@@ -22,7 +22,7 @@ from presto.runs.states import States
 from tests.support.checks import some
 from tests.support.examples import examples
 from tests.support.runs import run, scripted
-from tests.test_states import changes
+from tests.support.strategies import changes
 from viz.ends import (
     MEANING,
     MEND,

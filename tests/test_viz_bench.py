@@ -218,9 +218,9 @@ def test_where_rounds_end_is_in_shares_of_the_rounds_that_are_known() -> None:
     ends = {"ended": 1, "top_k": 3}, {"budget": 2, "top_k": 6}
     methods = {
         "presto": METHODS["presto"] | {"ends": ends[0]},
-        "ar": METHODS["ar"] | {"ends": {}},
+        "ar": METHODS["ar"],
         "linear": METHODS["linear"] | {"ends": ends[1]},
-        "blind": METHODS["linear"],  # of an older file
+        "blind": METHODS["linear"] | {"ends": {}},  # of an older file
     }
     linear, presto = _get_ends_info(parsed(methods=methods))
     reasons = ("top_k", "budget", "ended")

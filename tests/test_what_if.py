@@ -36,7 +36,7 @@ from ui.questions import GONE
 from ui.recordings import recorded
 from ui.replay_api import replays
 from ui.table_rows import COLUMNS
-from ui.what_if import ADDRESS, LARGEST, WhatIf, asked_for
+from ui.what_if import ADDRESS, ANSWERED, LARGEST, WhatIf, asked_for
 from ui.what_if_controls import ASKED, controls, options, values_of
 
 RUNS = ASSETS / "runs"
@@ -185,7 +185,7 @@ def test_a_failure_of_ours_is_not_told(client: TestClient, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("ui.what_if.round_answer", fail)
+    monkeypatch.setitem(ANSWERED, "round", fail)
     assert ask(client, "round", key=FIBONACCI, round=0) == [{"problem": FAILED}]
 
 

@@ -14,9 +14,9 @@ import presto
 from presto.models.tables import table_of
 from presto.records import Recording, save
 from presto.runs.states import States
-from tests.e2e.test_what_if import REAL, TRACE, hostile
 from tests.support import synthetic
 from tests.support.browser import rest, serious
+from tests.support.replayable import REAL, TRACE, hostile
 from tests.support.server import SERVE, served
 from ui.explore_payload import shown_first
 from viz.ends import ends_sentence

@@ -86,13 +86,13 @@ def test_a_pasted_result_is_drawn_and_a_broken_one_refused(visit: Visit) -> None
     page.get_by_label("Result file").fill(json.dumps(RESULT))
     page.get_by_role("button", name="Show").click()
     expect(page.locator('#bench [data-part="badge"]')).to_have_text("pasted")
-    for name in ("tau", "speed", "histogram", "overhead"):
+    for name in ("tau", "speed", "histogram", "ends", "overhead"):
         expect(page.locator(f'#bench [data-part="{name}"] .main-svg').first).to_be_visible()
     beyond = page.locator("#bench .chart").evaluate_all(
         """(boxes) => boxes.map((box) =>
             box.querySelector(".main-svg").clientWidth - box.clientWidth)"""
     )
-    assert beyond == [0, 0, 0, 0]  # every figure fills its panel
+    assert beyond == [0, 0, 0, 0, 0]  # every figure fills its panel
     paints = page.locator('#bench [data-part="tau"] .trace.bars .point > path').evaluate_all(
         """(bars) => bars.map(({ style }) => {
             const hatching = style.fill.match(/#([^"]+)"/);
