@@ -39,7 +39,9 @@ test("the slider ends with the longest lane", () => {
 
 const laneOf = (rounds) => ({
   head: JSON.stringify({ name: "linear", cells: { τ: "2.00" } }),
-  rounds: rounds.map(([end, seconds]) => JSON.stringify({ units: [["x"]], end, seconds })),
+  rounds: rounds.map(([end, seconds]) =>
+    JSON.stringify({ units: [["x"]], end, seconds, tree: { root: end }, words: "w" }),
+  ),
   alternatives: "[]",
 });
 
@@ -60,6 +62,10 @@ test("a lane that grows is read on from where it was", () => {
     ],
   );
   assert.deepEqual(lane.units, [[["x"]], [["x"]]]);
+  assert.deepEqual(
+    lane.trees.map(({ tree }) => tree.root),
+    [2, 3],
+  );
   assert.deepEqual([lane.cells, lane.alternatives], [{ τ: "2.00" }, []]);
 });
 

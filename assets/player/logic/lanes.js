@@ -17,12 +17,13 @@ export const lastPosition = (lanes) => Math.max(1, ...lanes.map(({ ends }) => en
  * was read of it before, whose rounds are not parsed again.
  */
 export function readLane({ head, rounds, alternatives }, known) {
-  const read = { units: [], ends: [], seconds: [], ...known };
+  const read = { units: [], ends: [], seconds: [], trees: [], ...known };
   for (const json of rounds.slice(read.ends.length)) {
-    const { units, end, seconds } = JSON.parse(json);
+    const { units, end, seconds, tree, words } = JSON.parse(json);
     read.units.push(units);
     read.ends.push(end);
     read.seconds.push(seconds);
+    read.trees.push({ tree, words });
   }
   return { ...read, ...JSON.parse(head), alternatives: JSON.parse(alternatives) };
 }
