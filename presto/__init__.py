@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from presto.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from presto.face import decode, generate, load_recording, replay, sweep
+    from presto.face import decode, generate, load_recording, replay, round_ends, sweep
     from presto.models.registry import load
     from presto.records import DecodeConfig, Marginals, Round, Trace, Tree
     from presto.registry import Range
@@ -34,12 +34,13 @@ __all__ = [
     "load",
     "load_recording",
     "replay",
+    "round_ends",
     "scorer",
     "search",
     "sweep",
 ]
 _WHERE = {
-    "presto.face": ("decode", "generate", "load_recording", "replay", "sweep"),
+    "presto.face": ("decode", "generate", "load_recording", "replay", "round_ends", "sweep"),
     "presto.models.registry": ("load",),
     "presto.records": ("DecodeConfig", "Marginals", "Round", "Trace", "Tree"),
     "presto.registry": ("Range",),

@@ -15,6 +15,8 @@ from presto.paths import ASSETS
 from presto.records import DecodeConfig, Recording, Round, Trace, files
 from presto.runs import runner
 from presto.runs.counterfactuals import Alternative, replayed
+from presto.runs.ends import RoundEnd
+from presto.runs.ends import round_ends as ends_of
 from presto.runs.requests import change_config, check_prompt, make_config, without_auto
 from presto.runs.states import States
 from presto.runs.sweep import BUDGETS, LAMS, SweepRow
@@ -113,6 +115,23 @@ def sweep(
     """
     config = change_config(trace.config, settings)
     return list(swept(States(trace, *_table(trace, pair)), config, lams, budgets))
+
+
+def round_ends(trace: Trace, pair: Pair | None = None, **settings: Any) -> list[RoundEnd | None]:
+    """Why each round of a recorded run ends: see ``presto.runs.ends`` for what each word means.
+
+    Exact and without a model call, as ``replay`` is, with the same ``pair``, ``settings`` and
+    errors; ``None`` where nothing was drafted.
+
+    Example:
+        >>> import presto
+        >>> trace = presto.load_recording("Fibonacci: code").traces[0]
+        >>> ends = presto.round_ends(trace)
+        >>> len(ends) == len(trace.rounds), "top_k" in ends
+        (True, True)
+    """
+    config = change_config(trace.config, settings)
+    return list(ends_of(States(trace, *_table(trace, pair)), config))
 
 
 def load_recording(source: str | Path) -> Recording:

@@ -21,6 +21,7 @@ from presto.records import DecodeConfig, load_recording, load_trace
 from presto.runs.prompts import Prompt
 from presto.runs.stopping import Stop
 from presto.runs.variants import find_variant
+from presto.scorers import SCORERS, scorer
 from tests.support.doubles import Letters, Scripted
 from viz.bench_info import where_line
 
@@ -89,6 +90,29 @@ def test_a_stopped_bench_leaves_a_valid_file_that_says_so_and_goes_on(tmp_path: 
     assert certain(result) == certain(whole)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["whole.json", "x.json"]
     assert parse_result((tmp_path / "x.json").read_text()).complete
+
+
+def test_it_counts_why_every_round_of_a_drafting_method_ended() -> None:
+    result = run_bench(begun(pair()), ResultFile(None, False), Stop())
+    # The third candidates begin behind the right one; the cap leaves a last draft of one position.
+    of_a_run, of_all = {"depth": 1, "top_k": 2}, {"depth": 3, "top_k": 6}
+    for method in ("linear", "presto"):
+        runs = [run["ends"] for run in result["runs"] if run["method"] == method]
+        assert runs == [of_a_run] * len(PROMPTS)
+        assert result["methods"][method]["ends"] == of_all
+    assert result["methods"]["ar"]["ends"] == {}
+
+
+def test_ends_of_a_scorer_that_reads_hidden_states_are_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(SCORERS, "_records", dict(SCORERS._all()))
+    scorer("reads_states", needs_hidden=True)(lambda drafted: 0 * drafted.tokens)
+    bench = begun(pair())
+    trace = bench._decoded(bench.methods[1], PROMPTS[0], CONFIG, Stop())
+    assert len(bench._ends(trace)) == len(trace.rounds)
+    hidden = replace(trace, config=replace(trace.config, scorer="reads_states"))
+    assert bench._ends(hidden) == []
 
 
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
+import presto
 from presto.records import Trace, load_recording, recording_from_json, save
+from presto.records.tree import kept
 from presto.runs.events import events_of
 from tests.support import synthetic
 from tests.support.checks import some
-from ui.explore_payload import FIRST, LATER, ExplorePayload, opening, value_of
+from ui.explore_payload import FIRST, LATER, ExplorePayload, opening, shown_first, value_of
 from ui.payload import dump
 from ui.recordings import recorded, recordings_in
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
+from viz.charts import REPLAY_CHARTS, RESULT_CHARTS, ROUND_CHARTS, RUN_CHARTS
+from viz.ends import ends_sentence
 from viz.speedup import _get_speedup_info, _get_speedup_plot
 
 RUN = Path(__file__).parents[1] / "assets" / "runs"
@@ -95,7 +98,7 @@ def test_a_round_is_complete_and_plain_json() -> None:
 def test_every_registered_chart_is_sent_with_its_words() -> None:
     recording = load_recording(next(iter(sorted(RUN.glob("*.json.gz")))))
     value = value_of(recording, "recorded")
-    charts = [*ROUND_CHARTS, *REPLAY_CHARTS, *RUN_CHARTS]
+    charts = [*ROUND_CHARTS, *REPLAY_CHARTS, *RESULT_CHARTS, *RUN_CHARTS]
     assert json.loads(value["head"])["charts"] == [chart.about for chart in charts]
     assert len({chart.name for chart in charts}) == len(charts)
     assert all(chart.title and chart.lead and chart.label for chart in charts)
@@ -104,6 +107,32 @@ def test_every_registered_chart_is_sent_with_its_words() -> None:
         drawn = json.loads(round_)["charts"] | json.loads(later)["charts"] | of_run
         assert drawn.keys() == {chart.name for chart in charts}
         assert all(isinstance(chart["remark"], str) for chart in drawn.values())
+
+
+def test_the_timeline_has_a_bar_for_every_round_of_what_it_committed() -> None:
+    recording = load_recording(RUN / "2-fibonacci.json.gz")
+    value, trace = value_of(recording, "recorded"), shown_first(recording)
+    bars = [json.loads(bar) for bar in value["bars"]]
+    assert some(map(sum, bars)) == [len(round_.committed) for round_ in trace.rounds]
+    assert [bar[0] for bar in bars] == [int(r.exact is not None) for r in trace.rounds]
+    assert [bar[1] for bar in bars] == [len(kept(r)) for r in trace.rounds]
+    blind = json.loads(value["head"])["blind"]
+    replayed = presto.replay(trace, scorer="blind")
+    assert blind == [one and one.committed for one in replayed]
+    assert value_of(recording, "recorded")["bars"] == opening(value)["bars"]
+
+
+def test_where_rounds_end_and_the_blind_tree_are_known_when_the_run_is_over() -> None:
+    trace = shown_first(load_recording(RUN / "2-fibonacci.json.gz"))
+    payload = told(trace)
+    running, over = (head(payload, state=state) for state in ("running", "done"))
+    assert "ends" not in running["charts_of_run"]
+    assert running["blind"] == []
+    assert over["charts_of_run"]["ends"]["remark"] == ends_sentence(trace)
+    assert len(over["blind"]) == len(trace.rounds)
+    foreign = head(told(synthetic.trace(rounds=2)))
+    assert foreign["blind"] == []
+    assert "ends" not in foreign["charts_of_run"]
 
 
 def test_the_runs_budget_is_explained_from_its_start_and_by_what_it_measures() -> None:

@@ -42,7 +42,7 @@ def test_everything_offered_is_there_and_said_to_be() -> None:
 
 def test_an_example_in_the_docstring_of_every_function_offered() -> None:
     functions = [getattr(presto, name) for name in presto.__all__ if name[0].islower()]
-    assert len(functions) == 8
+    assert len(functions) == 9
     assert [f.__name__ for f in functions if ">>>" not in (f.__doc__ or "")] == []
 
 

@@ -14,7 +14,7 @@ from presto.records import Round, Trace, load_recording
 from presto.records.tree import bonus_committed, depths, kept, verdicts
 from tests.support import synthetic
 from ui.challenges import answers
-from ui.explore_payload import COLUMNS, round_json
+from ui.round_payload import COLUMNS, round_json
 from viz.nodes import CUT
 from viz.view import round_sentence, view_of
 

@@ -180,8 +180,19 @@ def test_a_result_is_drawn_and_a_broken_one_named(
     assert list(bench.results()) == ["my result"]
     value = bench.open_result("my result")
     assert value["badge"] == "recorded"
-    assert [chart["name"] for chart in value["charts"]] == ["tau", "speed", "histogram", "overhead"]
+    assert [chart["name"] for chart in value["charts"]] == [
+        "tau",
+        "speed",
+        "histogram",
+        "ends",
+        "overhead",
+    ]
     assert all(json.loads(chart["figure"])["data"] for chart in value["charts"])
+    older = {name: row | {"ends": {}} for name, row in RESULT["methods"].items()}
+    shown = bench.show_result(json.dumps(RESULT | {"methods": older}))["charts"]
+    assert [chart["name"] for chart in shown] == ["tau", "speed", "histogram", "overhead"]
+    bare = bench.show_result(json.dumps(RESULT | {"methods": {}, "datasets": {}}))
+    assert (bare["charts"], bare["message"]) == ([], bench.EMPTY)
     assert all(chart[word] for chart in value["charts"] for word in ("title", "lead", "label"))
     assert bench.open_result("other")["message"] == bench.NONE
     broken = bench.show_result("[]")

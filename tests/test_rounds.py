@@ -116,7 +116,13 @@ def test_what_an_update_adds_to_the_value_does_not_grow() -> None:
     for event in events_of(lane("presto")):
         payload.take(0, event)
         value = payload.value("running")
-        parts = {value["head"], value["speedup"], *value["rounds"], *value["points"]}
+        parts = {
+            value["head"],
+            value["speedup"],
+            *value["rounds"],
+            *value["bars"],
+            *value["points"],
+        }
         sizes.append(sum(map(len, parts - before)))
         before |= parts
     early, late = statistics.median(sizes[2 : 2 + EDGE]), statistics.median(sizes[-EDGE:])

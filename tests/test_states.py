@@ -18,24 +18,9 @@ from presto.searches import SEARCHES
 from tests.support.doubles import tiny_gated
 from tests.support.examples import examples
 from tests.support.runs import TABLE, run, scripted
-from tests.support.scorers import USUAL
+from tests.support.strategies import changes
 
 CONFIG = DecodeConfig(budget=9, max_new_tokens=18, draft_length=5, seed=4)
-# Everything the panel "What if" can change.
-changes = st.fixed_dictionaries(
-    {
-        "scorer": st.sampled_from(USUAL),
-        "lam": st.sampled_from((0.0, 0.2, 0.7, 1.0, 2.0)),
-        "normalised": st.booleans(),
-        "search": st.sampled_from(sorted(SEARCHES.built_in)),
-        "budget": st.integers(1, 30),
-        "top_k": st.integers(1, 12),
-        "beam_width": st.integers(1, 8),
-        "lookup": st.sampled_from((0, 0, 3)),
-        "order": st.sampled_from((2, 3)),
-        "correct_first": st.booleans(),
-    }
-)
 
 
 @settings(max_examples=examples(500))

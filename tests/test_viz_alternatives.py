@@ -1,6 +1,4 @@
-"""What the page says of other scorers at a round's state: which nodes are whose, in words and
-paths.
-"""
+"""What the page says of other scorers at a round's state."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +11,6 @@ from viz.alternatives import (
     _get_alternatives_info,
     _get_alternatives_sentence,
     alternatives_of,
-    missing_nodes,
-    only_own,
     replay,
 )
 
@@ -50,15 +46,6 @@ def found(own: int = 3, blind: int = 2, mixture: int = 3) -> tuple[Alternative, 
 
 def said(compared: tuple[Alternative, ...]) -> str:
     return _get_alternatives_sentence(_get_alternatives_info(compared))
-
-
-def test_nodes_are_compared_by_the_path_that_leads_to_them() -> None:
-    assert only_own(ROUND, found()) == [2, 3]  # 6, and 7 after 5; the blind tree has 7 after 8
-    assert missing_nodes(ROUND, found()) == [((8,), 2), ((8, 7), 3)]
-
-
-def test_without_a_blind_tree_nothing_is_marked() -> None:
-    assert only_own(ROUND, found()[1:]) == missing_nodes(ROUND, found()[1:]) == []
 
 
 def test_the_sentence_names_who_would_have_done_better_and_worse() -> None:

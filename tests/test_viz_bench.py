@@ -13,6 +13,7 @@ from tests.support.results import METHODS, RESULT, WHERE
 from viz.bench import (
     _get_bars_plot,
     _get_histogram_plot,
+    ends_by_method_figure,
     histogram_figure,
     overhead_figure,
     speed_figure,
@@ -20,6 +21,7 @@ from viz.bench import (
 )
 from viz.bench_info import (
     ALL,
+    _get_ends_info,
     _get_histogram_info,
     _get_overhead_info,
     _get_speed_info,
@@ -27,7 +29,7 @@ from viz.bench_info import (
     where_line,
 )
 
-FIGURES = (tau_figure, speed_figure, histogram_figure, overhead_figure)
+FIGURES = (tau_figure, speed_figure, histogram_figure, ends_by_method_figure, overhead_figure)
 
 
 def parsed(**changes: Any) -> BenchResult:
@@ -47,7 +49,10 @@ def changed(value: object, *path: str) -> str:
 def test_what_the_benchmark_writes_is_read() -> None:
     lanes = [synthetic.recording(seed=seed, rounds=5).traces for seed in (0, 10, 20)]
     rows = {
-        str(trace.method): [BenchRun.of(n, trace.method, lane[i]) for n, lane in enumerate(lanes)]
+        str(trace.method): [
+            BenchRun.of(n, trace.method, lane[i], [None, "top_k", "budget", "top_k", None])
+            for n, lane in enumerate(lanes)
+        ]
         for i, trace in enumerate(lanes[0])
     }
     written = RESULT | {
@@ -60,6 +65,7 @@ def test_what_the_benchmark_writes_is_read() -> None:
     rounds = sum(run.totals.rounds for run in rows["presto"])
     assert sum(result.methods["presto"].histogram.values()) == rounds
     assert result.methods["blind"].ratio_to_linear is not None
+    assert result.methods["blind"].ends == {"budget": 3, "top_k": 6}
     assert set(result.differences) == {"presto - blind", "presto - linear"}
     assert result.config == DecodeConfig()
     for figure in FIGURES:
@@ -206,6 +212,29 @@ def test_the_histogram_is_in_shares_of_rounds_without_ar() -> None:
         (0.125, 0.375, 0.5),
     )  # by number, not by spelling
     assert [list(bar.y) for bar in _get_histogram_plot((linear,)).figure().data] == [[0.75, 0.25]]
+
+
+def test_where_rounds_end_is_in_shares_of_the_rounds_that_are_known() -> None:
+    ends = {"ended": 1, "top_k": 3}, {"budget": 2, "top_k": 6}
+    methods = {
+        "presto": METHODS["presto"] | {"ends": ends[0]},
+        "ar": METHODS["ar"],
+        "linear": METHODS["linear"] | {"ends": ends[1]},
+        "blind": METHODS["linear"] | {"ends": {}},  # of an older file
+    }
+    linear, presto = _get_ends_info(parsed(methods=methods))
+    reasons = ("top_k", "budget", "ended")
+    assert linear == ("linear", reasons, (6, 2, 0), (0.75, 0.25, 0.0))
+    assert presto == ("presto", reasons, (3, 0, 1), (0.75, 0.0, 0.25))
+    figure = ends_by_method_figure(parsed(methods=methods))
+    assert [list(bar.y) for bar in figure.data] == [[0.75, 0.25, 0.0], [0.75, 0.0, 0.25]]
+    assert list(figure.layout.xaxis.ticktext) == [
+        "not<br>in the top-K",
+        "cut<br>by the budget",
+        "the<br>run ended",
+    ]
+    with pytest.raises(ValueError, match=r"methods\.presto\.ends\.tired"):
+        parse_result(changed({"tired": 1}, "methods", "presto", "ends"))
 
 
 def test_overhead_has_the_stages_in_its_card() -> None:

@@ -30,12 +30,13 @@ from tests.support.examples import examples
 from tests.support.runs import TABLE, run
 from ui import kept_runs
 from ui.error_messages import FAILED
-from ui.explore_payload import COLUMNS, ExplorePayload, shown_first
+from ui.explore_payload import ExplorePayload, shown_first
 from ui.kept_runs import keep, kept, size_of
 from ui.questions import GONE
 from ui.recordings import recorded
 from ui.replay_api import replays
-from ui.what_if import ADDRESS, LARGEST, WhatIf, asked_for
+from ui.table_rows import COLUMNS
+from ui.what_if import ADDRESS, ANSWERED, LARGEST, WhatIf, asked_for
 from ui.what_if_controls import ASKED, controls, options, values_of
 
 RUNS = ASSETS / "runs"
@@ -184,7 +185,7 @@ def test_a_failure_of_ours_is_not_told(client: TestClient, monkeypatch: pytest.M
     def fail(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("ui.what_if.round_answer", fail)
+    monkeypatch.setitem(ANSWERED, "round", fail)
     assert ask(client, "round", key=FIBONACCI, round=0) == [{"problem": FAILED}]
 
 

@@ -16,6 +16,7 @@ from viz.theme import dark_of_light
 
 FOLDER = ASSETS / "benchmarks"
 NONE = "No result file here yet: paste one."
+EMPTY = "The result file has no figures."
 
 
 def results() -> dict[str, Path]:
@@ -23,9 +24,10 @@ def results() -> dict[str, Path]:
     return {path.stem.replace("-", " "): path for path in sorted(FOLDER.glob("*.json"))}
 
 
-def _chart(chart: Chart[BenchResult, Any], result: BenchResult) -> dict[str, str]:
-    """What is said of a chart, and its figure."""
-    return {**chart.about, "figure": dump(sent(chart.drawn(result).plot))}
+def _chart(chart: Chart[BenchResult, Any], result: BenchResult) -> dict[str, str] | None:
+    """What is said of a chart, and its figure; none where the file has nothing for it."""
+    plot = chart.drawn(result).plot
+    return {**chart.about, "figure": dump(sent(plot))} if plot.data else None
 
 
 def show_result(text: str, badge: Badge = "pasted") -> Value:
@@ -34,11 +36,12 @@ def show_result(text: str, badge: Badge = "pasted") -> Value:
         result = parse_result(text)
     except ValueError as error:
         return _nothing(f"{sentence(error)}.")
+    charts = [drawn for chart in CHARTS if (drawn := _chart(chart, result))]
     return {
         "badge": badge,
         "where": where_line(result),
-        "message": "",
-        "charts": [_chart(chart, result) for chart in CHARTS],
+        "message": "" if charts else EMPTY,
+        "charts": charts,
         "dark": dark_of_light(),
     }
 

@@ -19,9 +19,12 @@ from viz.lanes import (
     lane_names,
     lane_styles,
 )
-from viz.text import round_text
+from viz.small_trees import small_style, small_tree, small_tree_words
 from viz.theme import dark_of_light
+from viz.tree import FAN
+from viz.view import RoundView
 
+STYLE = small_style()
 ORDER = ("ar", "linear", "blind", "presto", "presto+")
 
 
@@ -49,14 +52,16 @@ class GrowingLane:
 
     def add(self, event: RoundDecoded) -> None:
         """Add a round: its text, and where and when it ends."""
-        self.run.add(event)
-        text = round_text(event.round, self.run.pieces, self.rest)
-        self.rest = text.rest
-        clock = self.run.clock
+        run = self.run
+        run.add(event)
+        view = RoundView(event.round, run.pieces, run.head.config, run.finish, self.rest)
+        self.rest = view.text.rest
         body = {
-            "units": units_of(text.units),
-            "end": clock.tokens[-1],
-            "seconds": clock.seconds[-1],
+            "units": units_of(view.text.units),
+            "end": run.clock.tokens[-1],
+            "seconds": run.clock.seconds[-1],
+            "tree": small_tree(view)._asdict(),
+            "words": small_tree_words(view),
         }
         self.rounds.append(dump(body))
         if event.finish is not None:
@@ -136,6 +141,8 @@ class ComparePayload:
             if over
             else [],
             "dark": dark_of_light(),
+            "style": STYLE,
+            "fan": FAN,
         }
         return {
             "key": self.key,

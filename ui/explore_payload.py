@@ -12,80 +12,25 @@ from typing import Any
 
 from presto.records import Method, Recording, Trace, to_json
 from presto.records.measures import Totals
-from presto.runs.counterfactuals import Alternative
 from presto.runs.events import GrowingRun, RoundDecoded, RunEvent, RunStarted, events_of
 from presto.runs.variants import TITLES
 from ui.challenges import answers
 from ui.kept_runs import keep
-from ui.payload import Badge, State, Value, dump, sent, units_of, without_points
-from ui.table_rows import COLUMNS, table_rows
+from ui.payload import Badge, State, Value, dump, sent, without_points
+from ui.round_payload import SHARED, drawn, replay_json, result_charts, round_json
 from ui.what_if_controls import controls, values_of
-from viz.alternatives import Replay, missing_nodes, only_own, replay
-from viz.charts import REPLAY_CHARTS, ROUND_CHARTS, RUN_CHARTS
-from viz.formula import SUM, level_lines
-from viz.numbers import ENDS, numbers, phases, place, settings, stage_shares
-from viz.plot import Chart
+from viz.alternatives import Replay, replay
+from viz.charts import RUN_CHARTS
+from viz.numbers import ENDS, numbers, place, settings, stage_shares
 from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_words
-from viz.text import path_text
-from viz.theme import dark_of_light
-from viz.tree import FAN, _get_tree_info, _get_tree_plot
-from viz.view import RoundView, RunView, round_sentence
+from viz.timeline import blind_counts, round_bar
+from viz.view import RoundView, RunView
 
-MISSING = 12  # nodes of the blind tree alone that a round names
 FIRST = 2  # rounds of the run that the page itself carries
 LATER = "Known when the run is over."
 SHOWN: dict[Method, int] = {"presto": 0, "presto+": 1}  # what is shown first
 # Linear is compared with the rest.
 ORDER: tuple[Method, ...] = ("presto", "presto+", "ar", "blind", "linear")
-# The same for all runs: the figures' colours on a dark page, the rows' columns, what is said of the
-# charts.
-SHARED: dict[str, Any] = {
-    "dark": dark_of_light(),
-    "columns": COLUMNS,
-    "sum": SUM,
-    "fan": FAN,
-    "charts": [
-        *(chart.about for chart in ROUND_CHARTS),
-        *(chart.about for chart in REPLAY_CHARTS),
-        *(chart.about for chart in RUN_CHARTS),
-    ],
-}
-
-
-def _drawn(charts: tuple[Chart[Any, Any], ...], source: Any) -> dict[str, Any]:
-    """Each chart's figure, remark and table (if it has one) by its name."""
-    drawn = {chart.name: chart.drawn(source) for chart in charts}
-    return {
-        name: {"figure": sent(one.plot), "remark": one.remark}
-        | ({"rows": one.rows} if one.rows else {})
-        for name, one in drawn.items()
-    }
-
-
-def round_json(view: RoundView) -> str:
-    """One round, complete: sentence, rows, text units, tree and charts."""
-    return dump(
-        {
-            "sentence": round_sentence(view),
-            "rows": table_rows(view, level_lines(view)),
-            "units": units_of(view.text.units),
-            "pending": view.text.pending,
-            "phases": phases(view.round.seconds),
-            "tree": sent(_get_tree_plot(_get_tree_info(view))),
-            "charts": _drawn(ROUND_CHARTS, view),
-        }
-    )
-
-
-def _replay_json(trace: Trace, index: int, found: tuple[Alternative, ...]) -> str:
-    """What other scorers would have had accepted at a round's state."""
-    round_ = trace.rounds[index]
-    missing = [
-        [path_text([trace.pieces[token] for token in path], 48), rank]
-        for path, rank in missing_nodes(round_, found)[:MISSING]
-    ]
-    own = only_own(round_, found)
-    return dump({"charts": _drawn(REPLAY_CHARTS, found), "only": own, "missing": missing})
 
 
 def opening(value: Value) -> Value:
@@ -113,6 +58,7 @@ class ExplorePayload:
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     lanes: list[GrowingRun] = field(default_factory=list)
     rounds: list[str] = field(default_factory=list)
+    bars: list[str] = field(default_factory=list)  # of the timeline, one per round
     rest: bytes = b""  # of the text: a character that the next round completes
     speedup: SpeedupPoints | None = None
     speedup_base: str = ""  # its figure without points
@@ -135,6 +81,7 @@ class ExplorePayload:
     def _add_round(self, run: GrowingRun, event: RoundDecoded) -> None:
         view = RoundView(event.round, run.pieces, run.head.config, run.finish, self.rest)
         self.rounds.append(round_json(view))
+        self.bars.append(dump(round_bar(event.round)))
         self.rest = view.text.rest
 
     def _add_points(self, linear: GrowingRun) -> None:
@@ -173,15 +120,17 @@ class ExplorePayload:
         if self.lanes and state == "done":
             traces = [run.trace() for run in self.lanes]
             found = replay(traces[0])
-            replays = [_replay_json(traces[0], i, one) for i, one in enumerate(found.rounds)]
+            replays = [replay_json(one) for one in found.rounds]
             record = record or to_json(Recording(self.title, self.note, tuple(traces))).decode()
             head |= self._result(traces, found)
+            head["charts_of_run"] |= result_charts(traces[0], found)
             if not found.problem and not self.record:
                 keep(self.key, traces[0])
         return {
             "key": self.key,
             "head": dump(head),
             "rounds": [*self.rounds],
+            "bars": [*self.bars],
             "replays": replays,
             "speedup": self.speedup_base,
             "points": [*self.points],
@@ -198,11 +147,12 @@ class ExplorePayload:
             "stages": stage_shares(run.totals),
             "place": place(run.head),
             "settings": settings(run.head),
-            "charts_of_run": _drawn(RUN_CHARTS, RunView(run.head, run.totals)),
+            "charts_of_run": drawn(RUN_CHARTS, RunView(run.head, run.totals)),
             "lambda": run.head.config.lam,
             "speed": speed_in_words(method, run.totals, linear) if linear else "",
             "ending": "",
             "answers": {},
+            "blind": [],
             "absent": LATER,
             "own": None,
         }
@@ -215,6 +165,7 @@ class ExplorePayload:
             "speed": speed_in_words(shown.head.method, shown.totals, linear),
             "ending": ENDS[shown.finish],
             "answers": answers(traces[0], ran, found.rounds),
+            "blind": blind_counts(found.rounds),
             "absent": found.problem,
             "own": None if found.problem else values_of(shown.head.config),
         }

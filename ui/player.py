@@ -10,13 +10,21 @@ from presto.paths import ASSETS
 
 PLAYER = ASSETS / "player"
 LEARN = ASSETS / "learn"  # texts, one file per language
-LATER = {"boot.js", "bench.js", "compare.js", "logic/lanes.js"}  # not for the page that opens first
+LATER = {
+    "boot.js",
+    "bench.js",
+    "compare.js",
+    "small_trees.js",
+    "logic/lanes.js",
+    "logic/small_trees.js",
+}  # not for the page that opens first
 AT_ONCE = ("streams.js", "theme.js")  # run by the page itself, not by its components
 # In this order: where two rules weigh the same, the later one counts.
 _SHEETS = (
     "colours",
     "page",
     "bar",
+    "timeline",
     "learn",
     "panels",
     "text",

@@ -37,6 +37,7 @@ from viz.sweep import (
     swept_alike,
 )
 from viz.tree import _get_tree_info, _get_tree_plot
+from viz.two_trees import _get_both_info, _get_both_plot, two_trees
 
 ADDRESS = "/gradio_api/what-if/"
 LARGEST = 1 << 14  # bytes of a question
@@ -44,12 +45,16 @@ SOON = 0.1  # seconds between two lines of an answer
 AT_ONCE, BEHIND = 4, 1  # answers worked on at the same time: for a round, for all of them
 
 
-def round_answer(question: Question, index: object) -> dict[str, Any]:
-    """One round: its tree under the question's settings, what it would commit, and in words."""
+def _checked(question: Question, index: object) -> int:
     rounds = len(question.trace.rounds)
     if type(index) is not int or not 0 <= index < rounds:
         raise ValueError(f"the round must be a whole number from 0 to {rounds - 1}")
-    states, config = question.states, question.config
+    return index
+
+
+def round_answer(question: Question, asked: object) -> dict[str, Any]:
+    """One round: its tree under the question's settings, what it would commit, and in words."""
+    states, config, index = question.states, question.config, _checked(question, asked)
     found = states.replay(index, config)
     sentence = replayed_sentence(states, index, found, config)
     if found is None:
@@ -60,6 +65,22 @@ def round_answer(question: Question, index: object) -> dict[str, Any]:
         "committed": found.committed,
         "rows": table_rows(view),
         "tree": sent(_get_tree_plot(_get_tree_info(view))),
+    }
+
+
+def trees_answer(question: Question, asked: object) -> dict[str, Any]:
+    """The blind tree of a round's state, and both trees on one layout, by the same numbers."""
+    found = two_trees(question.states, _checked(question, asked))
+    if found is None:
+        return {"problem": NOT_DRAFTED}
+    both, blind = _get_both_info(found), _get_tree_info(found.blind)
+    return {
+        "sentence": found.sentence,
+        "both": {
+            "rows": table_rows(found.both, marks=found.lost),
+            "tree": sent(_get_both_plot(both)),
+        },
+        "blind": {"rows": table_rows(found.blind), "tree": sent(_get_tree_plot(blind))},
     }
 
 
@@ -104,6 +125,10 @@ def sweep_answers(question: Question) -> Iterator[dict[str, Any]]:
         }
 
 
+ANSWERED: dict[str, Callable[[Question, object], dict[str, Any]]] = {
+    "round": round_answer,
+    "trees": trees_answer,
+}
 STREAMED: dict[str, Callable[[Question], Iterator[dict[str, Any]]]] = {
     "rounds": rounds_answers,
     "sweep": sweep_answers,
@@ -133,8 +158,8 @@ class WhatIf:
         body = await _body(request)
         if body is None or not is_own_page(request.headers):
             return Response("Not a question of this page", 400)
-        if what == "round":
-            text = await run_sync(self._round, body, limiter=self.at_once)
+        if what in ANSWERED:
+            text = await run_sync(self._round, what, body, limiter=self.at_once)
             return Response(text, media_type="application/json")
         lines = self._lines(what, body)
         return StreamingResponse(lines, media_type="application/x-ndjson")
@@ -146,10 +171,10 @@ class WhatIf:
         trace = find_run(given.get("key"), self.folder)
         return asked(trace, given.get("settings", {})), given
 
-    def _round(self, body: bytes) -> str:
+    def _round(self, what: str, body: bytes) -> str:
         try:
             question, given = self._question(body)
-            return dump(round_answer(question, given.get("round")))
+            return dump(ANSWERED[what](question, given.get("round")))
         except Exception as error:
             return dump({"problem": reason(error)})
 
@@ -168,11 +193,11 @@ class WhatIf:
 
 
 def asked_for(scope: Scope) -> str:
-    """What a request asks for: "round" or one of ``STREAMED``; empty for any other request."""
+    """What a request asks for: one of ``ANSWERED`` or ``STREAMED``; empty for any other request."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return ""
     _, address, what = scope["path"].rpartition(ADDRESS)
-    return what if address and what in ("round", *STREAMED) else ""
+    return what if address and what in (*ANSWERED, *STREAMED) else ""
 
 
 async def _body(request: Request) -> bytes | None:

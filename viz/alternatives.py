@@ -7,8 +7,7 @@ import plotly.graph_objects as go
 
 from presto.build import check_installed
 from presto.models.tables import table_of
-from presto.records import Round, Trace
-from presto.records.tree import ranks, spelled
+from presto.records import Trace
 from presto.runs.counterfactuals import Alternative, counterfactuals, reproduced
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
@@ -64,30 +63,6 @@ def alternatives_of(trace: Trace) -> list[tuple[Alternative, ...]]:
     exact.
     """
     return replay(trace).rounds
-
-
-def only_own(round_: Round, found: Sequence[Alternative]) -> list[int]:
-    """Nodes of the round's tree that the blind tree of the same budget does not have."""
-    blind = next((one.tree for one in found if one.name == "blind"), None)
-    if blind is None:
-        return []
-    theirs = set(spelled(blind))
-    return [node for node, path in enumerate(spelled(round_.tree)) if node and path not in theirs]
-
-
-def missing_nodes(round_: Round, found: Sequence[Alternative]) -> list[tuple[tuple[int, ...], int]]:
-    """Paths (tokens from depth 1 on) that only the blind tree has, each with its rank there by
-    blind score.
-    """
-    blind = next((one.tree for one in found if one.name == "blind"), None)
-    if blind is None:
-        return []
-    ours, place = set(spelled(round_.tree)), ranks(blind.blind)
-    return [
-        (path, place[node] or 0)
-        for node, path in enumerate(spelled(blind))
-        if node and path not in ours
-    ]
 
 
 class AlternativesInfo(NamedTuple):

@@ -14,13 +14,16 @@ from presto.runs.variants import TITLES
 from viz import plot
 from viz.bench_info import (
     BarsInfo,
+    EndsOf,
     Spread,
+    _get_ends_info,
     _get_histogram_info,
     _get_overhead_info,
     _get_speed_info,
     _get_tau_info,
     in_order,
 )
+from viz.ends import SHORT
 from viz.lanes import STYLES
 from viz.plot import Chart, Plot, empty_plot
 from viz.text import plotly_text
@@ -146,6 +149,31 @@ def _get_histogram_plot(info: Sequence[Spread], ink: Palette = LIGHT) -> Plot:
     return Plot(bars, layout)
 
 
+def _get_ends_plot(info: Sequence[EndsOf], ink: Palette = LIGHT) -> Plot:
+    if not info:
+        return empty_plot(ink, NOTHING)
+    paints = _paints(ends.method for ends in info)
+    bars = [
+        _columns(
+            ends.method,
+            paints[ends.method],
+            ink,
+            x=list(range(len(ends.reasons))),
+            y=ends.shares,
+            customdata=[[SHORT[r], n] for r, n in zip(ends.reasons, ends.rounds, strict=True)],
+            hovertemplate=f"<b>{_name(ends.method)}</b><br>"
+            "%{customdata[0]}: %{y:.1%} of rounds (%{customdata[1]})<extra></extra>",
+        )
+        for ends in info
+    ]
+    names = [SHORT[reason].replace(" ", "<br>", 1) for reason in info[0].reasons]
+    places = {"tickvals": list(range(len(names))), "ticktext": names}
+    layout = _layout(ink, "share of rounds")
+    layout["xaxis"] = axis(ink, **places, showgrid=False, automargin=True)
+    layout["yaxis"]["tickformat"] = ".0%"
+    return Plot(bars, layout)
+
+
 def tau_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
     """Draw macro τ with its 95 % interval per method, for every data set and for all prompts
     together.
@@ -168,6 +196,11 @@ def overhead_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
 def histogram_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
     """Draw in which share of its rounds each drafting method committed how many tokens."""
     return _get_histogram_plot(_get_histogram_info(result), ink).figure()
+
+
+def ends_by_method_figure(result: BenchResult, ink: Palette = LIGHT) -> go.Figure:
+    """Draw in which share of its rounds each drafting method lost the text for which reason."""
+    return _get_ends_plot(_get_ends_info(result), ink).figure()
 
 
 CHARTS: tuple[Chart[BenchResult, Any], ...] = (
@@ -194,6 +227,14 @@ CHARTS: tuple[Chart[BenchResult, Any], ...] = (
         label="Histogram of tokens committed per round, by method.",
         info=_get_histogram_info,
         plot=_get_histogram_plot,
+    ),
+    Chart(
+        name="ends",
+        title="Where rounds end",
+        lead="why the tree did not hold the target’s next token",
+        label="Share of rounds by the reason for which they ended, by method.",
+        info=_get_ends_info,
+        plot=_get_ends_plot,
     ),
     Chart(
         name="overhead",

@@ -8,6 +8,7 @@ from typing import NamedTuple, get_args
 
 from presto.benchmarks.results import Baseline, BenchResult, Figures, Interval, Methods
 from presto.records import Method
+from presto.runs.ends import ROUND_ENDS, RoundEnd
 from presto.runs.variants import TITLES
 from viz.text import isolate, shorten, visible
 
@@ -74,6 +75,15 @@ class Spread(NamedTuple):
 
     method: str
     tokens: tuple[int, ...]
+    rounds: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+class EndsOf(NamedTuple):
+    """Why a method's rounds end: rounds and their share, for each of ``reasons``."""
+
+    method: str
+    reasons: tuple[RoundEnd, ...]
     rounds: tuple[int, ...]
     shares: tuple[float, ...]
 
@@ -155,4 +165,17 @@ def _get_histogram_info(result: BenchResult) -> tuple[Spread, ...]:
         if method != "ar" and total:
             shares = tuple(count / total for count in counts.values())
             spreads.append(Spread(method, tuple(counts), tuple(counts.values()), shares))
+    return tuple(spreads)
+
+
+def _get_ends_info(result: BenchResult) -> tuple[EndsOf, ...]:
+    """Per drafting method whose ends are known; all have the reasons that any of them has."""
+    known = [(method, figures.ends) for method, figures in _ordered(result.methods)]
+    known = [(method, ends) for method, ends in known if any(ends.values())]
+    reasons = tuple(reason for reason in ROUND_ENDS if any(ends.get(reason) for _, ends in known))
+    spreads = []
+    for method, ends in known:
+        rounds = tuple(ends.get(reason, 0) for reason in reasons)
+        shares = tuple(count / sum(rounds) for count in rounds)
+        spreads.append(EndsOf(method, reasons, rounds, shares))
     return tuple(spreads)

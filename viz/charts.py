@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from presto.runs.counterfactuals import Alternative
-from viz import alternatives, budget, marginals, prediction, scores, stopping
+from viz import alternatives, budget, ends, marginals, prediction, scores, stopping
+from viz.ends import EndedRun
 from viz.plot import Chart
 from viz.view import RoundView, RunView
 
@@ -20,5 +21,7 @@ ROUND_CHARTS: tuple[Chart[RoundView, Any], ...] = (
 )
 # Drawn when the run is over, from what other settings would have committed in the round.
 REPLAY_CHARTS: tuple[Chart[Sequence[Alternative], Any], ...] = (alternatives.CHART,)
+# Drawn for the whole run, when it is over.
+RESULT_CHARTS: tuple[Chart[EndedRun, Any], ...] = (ends.CHART,)
 # Drawn for the whole run, again with every round.
 RUN_CHARTS: tuple[Chart[RunView, Any], ...] = (budget.CHART,)

@@ -113,10 +113,13 @@ def replayed_sentence(
     beside = "as in the run" if found.committed == own else f"instead of {own}"
     count = f"{found.committed} token{'' if found.committed == 1 else 's'}"
     start = _begun(words) if words else "The run’s own settings"
-    return f"{start}: {count}{f' {beside}' * bool(words)}; {_loss(states, index, found, config)}."
+    return (
+        f"{start}: {count}{f' {beside}' * bool(words)}; {loss_words(states, index, found, config)}."
+    )
 
 
-def _loss(states: States, index: int, found: Replayed, config: DecodeConfig) -> str:
+def loss_words(states: States, index: int, found: Replayed, config: DecodeConfig) -> str:
+    """Where the tree of ``config`` no longer holds the text, and why."""
     depth, round_ = len(found.accepted), states.trace.rounds[index]
     place = states.root(index) + depth + 1
     candidates = states.candidates(index, config)

@@ -2,7 +2,7 @@
 way.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -73,8 +73,9 @@ def _get_tree_info(view: RoundView) -> TreeInfo:
     return TreeInfo(graph, nodes, tidy_layout(graph, 0), unlabelled)
 
 
-def _sibling_order(row: Node) -> tuple[bool, float, int]:
-    return row.status != "bonus", -(row.aligned or 0.0), row.node
+def _sibling_order(row: Node) -> tuple[bool, bool, float, int]:
+    score = row.blind if row.aligned is None else row.aligned
+    return row.status != "bonus", row.aligned is None, -(score or 0.0), row.node
 
 
 def _labelled(row: Node, total: int) -> bool:
@@ -106,54 +107,74 @@ def _customdata(row: Node) -> list[str]:
     return [plotly_text(word) for word in words]
 
 
-def _edge_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
+def edge_trace(
+    info: TreeInfo, rows: Iterable[Node], place: Place, line: Mapping[str, Any], group: str
+) -> dict[str, Any]:
+    """The edges from their parents to these nodes."""
     points: list[tuple[float | None, float | None]] = []
-    for row in info.nodes.values():
-        if row.status == status:
-            (depth, breadth), end = info.positions[row.parent], info.positions[row.node]
-            points += [
-                place(depth, breadth),
-                place(depth + FAN, breadth),
-                place(*end),
-                (None, None),
-            ]
+    for row in rows:
+        (depth, breadth), end = info.positions[row.parent], info.positions[row.node]
+        points += [place(depth, breadth), place(depth + FAN, breadth), place(*end), (None, None)]
     return scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],
         mode="lines",
-        line={**LINES[status], "color": colour(ink, status)},
+        line=dict(line),
         hoverinfo="skip",
         showlegend=False,
-        legendgroup=status,
+        legendgroup=group,
     )
 
 
-def _node_trace(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
-    rows = [row for row in info.nodes.values() if row.status == status]
+def node_trace(
+    info: TreeInfo,
+    rows: Sequence[Node],
+    place: Place,
+    marker: Mapping[str, Any],
+    group: str,
+    name: str,
+) -> dict[str, Any]:
+    """The marks of these nodes, with their cards; the page gives them labels."""
     points = [place(*info.positions[row.node]) for row in rows]
-    tint, rim = colour(ink, status), 2 if status == "rejected" else 1
-    size = SIZES[status] - 2 * (status == "beyond" and len(info.nodes) > LABELLED)
     return scatter(
         x=[x for x, _ in points],
         y=[y for _, y in points],
         ids=[str(row.node) for row in rows],
         customdata=[_customdata(row) for row in rows],
-        text=[plotly_text(row.label) if _labelled(row, len(info.nodes)) else "" for row in rows],
-        mode="markers+text",
-        textposition="middle right" if status in ("beyond", "rejected") else "top right",
-        textfont={"family": MONO, "size": 11, "color": ink.muted if status == "beyond" else tint},
-        marker={
-            "symbol": SYMBOLS[status],
-            "size": size,
-            "color": tint,
-            "line": {"width": rim, "color": tint},
-        },
-        name=STATUS_NAMES[status],
-        legendgroup=status,
+        mode="markers",
+        textfont={"family": MONO, "size": 11, "color": marker["color"]},
+        marker=dict(marker),
+        name=name,
+        legendgroup=group,
         showlegend=bool(rows),
         hovertemplate=HOVER,
         cliponaxis=False,
     )
+
+
+def _of_status(info: TreeInfo, status: Status) -> list[Node]:
+    return [row for row in info.nodes.values() if row.status == status]
+
+
+def _status_edges(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
+    line = {**LINES[status], "color": colour(ink, status)}
+    return edge_trace(info, _of_status(info, status), place, line, status)
+
+
+def _status_nodes(info: TreeInfo, place: Place, status: Status, ink: Palette) -> dict[str, Any]:
+    rows, tint = _of_status(info, status), colour(ink, status)
+    size = SIZES[status] - 2 * (status == "beyond" and len(info.nodes) > LABELLED)
+    rim = {"width": 2 if status == "rejected" else 1, "color": tint}
+    marker = {"symbol": SYMBOLS[status], "size": size, "color": tint, "line": rim}
+    trace = node_trace(info, rows, place, marker, status, STATUS_NAMES[status])
+    labels = [plotly_text(row.label) if _labelled(row, len(info.nodes)) else "" for row in rows]
+    muted = {"color": ink.muted if status == "beyond" else tint}
+    return trace | {
+        "text": labels,
+        "mode": "markers+text",
+        "textposition": "middle right" if status in ("beyond", "rejected") else "top right",
+        "textfont": trace["textfont"] | muted,
+    }
 
 
 def _axes(info: TreeInfo, ink: Palette) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -183,8 +204,15 @@ def _turned(along: dict[str, Any], across: dict[str, Any]) -> tuple[dict[str, An
 
 def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False) -> Plot:
     place = top_down if vertical else left_to_right
-    traces = [_edge_trace(info, place, status, ink) for status in ORDER if status != "root"]
-    traces += [_node_trace(info, place, status, ink) for status in ORDER]
+    traces = [_status_edges(info, place, status, ink) for status in ORDER if status != "root"]
+    traces += [_status_nodes(info, place, status, ink) for status in ORDER]
+    layout = layout_of(info, ink, vertical)
+    more = f"+{info.unlabelled} more without a label"
+    return Plot(traces, layout | {"annotations": [corner(ink, more)] * (info.unlabelled > 0)})
+
+
+def layout_of(info: TreeInfo, ink: Palette, vertical: bool = False) -> dict[str, Any]:
+    """Axes and legend of a tree."""
     xaxis, yaxis = _axes(info, ink)
     if vertical:
         xaxis, yaxis = _turned(xaxis, yaxis)
@@ -196,10 +224,12 @@ def _get_tree_plot(info: TreeInfo, ink: Palette = LIGHT, vertical: bool = False)
         "font": {"size": 11},
         "itemsizing": "constant",
     }
-    more = f"+{info.unlabelled} more without a label"
-    layout = base_layout(ink) | {"annotations": [corner(ink, more)] * (info.unlabelled > 0)}
-    layout |= {"xaxis": xaxis, "yaxis": yaxis, "legend": legend, "dragmode": "pan"}
-    return Plot(traces, layout)
+    return base_layout(ink) | {
+        "xaxis": xaxis,
+        "yaxis": yaxis,
+        "legend": legend,
+        "dragmode": "pan",
+    }
 
 
 def tree_figure(

@@ -45,6 +45,8 @@ class Bench {
     showState(part, value);
     part.where.textContent = value.where;
     root.classList.toggle("empty", !value.charts.length);
+    const named = new Set(value.charts.map(({ name }) => name));
+    for (const [name, box] of this.boxes) box.closest(".panel").hidden = !named.has(name);
     // All panels first: a figure is as wide as its panel is then.
     const boxes = value.charts.map((chart) => this.boxOf(chart));
     for (const [i, { figure, label }] of value.charts.entries())

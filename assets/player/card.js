@@ -1,5 +1,4 @@
-// The card of the pinned node, and the paths that only the blind tree has. textContent only: token
-// text may look like markup.
+// The card of the pinned node. textContent only: token text may look like markup.
 
 import { make, makeFact } from "./dom.js";
 import { fill } from "./logic/format.js";
@@ -13,12 +12,16 @@ function formula(rows, sum) {
   return box;
 }
 
+const alignedScores = (row, lambda) => [
+  makeFact("path score, aligned", row.aligned, ` rank ${row.aligned_rank}`),
+  makeFact("log q", row.log_q),
+  makeFact("log ρ", row.log_rho, ` λ ${lambda}`),
+];
+
 function scores(row, lambda) {
   return [
     makeFact("path score, blind", row.blind, ` rank ${row.blind_rank}`),
-    makeFact("path score, aligned", row.aligned, ` rank ${row.aligned_rank}`),
-    makeFact("log q", row.log_q),
-    makeFact("log ρ", row.log_rho, ` λ ${lambda}`),
+    ...(row.aligned === null ? [] : alignedScores(row, lambda)),
   ];
 }
 
@@ -43,18 +46,6 @@ export function showCard(box, rows, { lambda, sum }, hint) {
     make("span", row.word, `verdict ${row.status}`),
   );
   const path = make("p", row.path ? `path: ${row.path}` : "", "path");
-  const details = row.blind === null ? [] : [formula(rows, sum)];
+  const details = row.formula ? [formula(rows, sum)] : [];
   box.replaceChildren(title, facts(row, lambda), path, ...details);
-}
-
-/** Paths that only the blind tree of the same budget has, best first. */
-export function showMissing(box, { missing = [], only = [] }) {
-  box.hidden = !only.length;
-  if (!only.length) return;
-  const list = make("ul");
-  for (const [path, rank] of missing) list.append(make("li", `${path} (blind rank ${rank})`));
-  const title =
-    `◇ ${only.length} of these nodes are not in the blind tree of the same budget, ` +
-    "which holds other paths instead";
-  box.replaceChildren(make("summary", title), list);
 }

@@ -10,7 +10,7 @@ const CONFIG = {
   modeBarButtonsToRemove: ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
 };
 const SOON = 200; // milliseconds
-const MOTION = 350; // milliseconds in which marks move to their new sizes
+export const MOTION = 350; // milliseconds in which marks move to new sizes and places
 
 let loading = null;
 
@@ -42,6 +42,9 @@ export const painted = () =>
   });
 
 export const isDark = () => document.body.classList.contains("dark");
+/** Whether nothing may move: the reader wants it so, or does not see the page. */
+export const isStill = () =>
+  document.hidden || window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 export const isNarrow = () => window.matchMedia("(max-width: 640px)").matches;
 
 /** How much larger letters are than the figures say: more for an audience before a projector. */
@@ -66,8 +69,7 @@ export function draw(box, figure, label, handlers = {}) {
 
 /** Move the marks to their sizes under `score`; resolves when they have arrived. */
 export function animateSizes(box, byId, score) {
-  if (!window.Plotly || window.matchMedia("(prefers-reduced-motion: reduce)").matches)
-    return Promise.resolve();
+  if (!window.Plotly || isStill()) return Promise.resolve();
   const moved = box.data
     .map((trace, i) => ({ i, size: sizesByRank(trace, byId, score) }))
     .filter(({ size }) => size);

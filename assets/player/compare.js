@@ -4,15 +4,10 @@
 import { draw, themed } from "./charts.js";
 import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
 import { make, makeFact, scrollToCurrent, showState } from "./dom.js";
+import { disagreement } from "./logic/differences.js";
 import { RunGuard } from "./logic/guard.js";
-import {
-  committedIn,
-  disagreement,
-  lastPosition,
-  readLane,
-  roundAt,
-  withLanes,
-} from "./logic/lanes.js";
+import { committedIn, lastPosition, readLane, roundAt, withLanes } from "./logic/lanes.js";
+import { SmallTrees } from "./small_trees.js";
 import { makeChip } from "./text.js";
 
 const FACTS = ["scorer", "draft", "τ", "tokens/s", "over the first lane", "text"];
@@ -38,8 +33,8 @@ function alternativesOf(alternatives) {
   return box;
 }
 
-/** One lane's panel at output token `position`. */
-function lanePanel(lane, position) {
+/** One lane's panel at output token `position`; its tree joins `small`. */
+function lanePanel(lane, position, small) {
   const { name, ends, cells, alternatives } = lane;
   const current = roundAt(ends, position);
   const panel = make("section", undefined, "panel lane");
@@ -51,7 +46,10 @@ function lanePanel(lane, position) {
   title.append(make("small", place));
   const facts = make("dl", undefined, "facts");
   for (const fact of FACTS) if (cells[fact]) facts.append(makeFact(fact, cells[fact]));
-  panel.append(title, laneText(lane, current), facts, alternativesOf(alternatives[current] ?? []));
+  const { tree, words } = lane.trees[current] ?? {};
+  const picture = tree ? small.add(tree, words) : [make("div"), make("p")];
+  const others = alternativesOf(alternatives[current] ?? []);
+  panel.append(title, laneText(lane, current), ...picture, facts, others);
   return panel;
 }
 
@@ -61,13 +59,17 @@ class Compare {
     this.part = part;
     this.position = 1; // output token that all lanes are locked to
     this.lanes = [];
+    this.small = new SmallTrees();
     this.guard = new RunGuard();
     root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-do]");
       if (button) this.jump(button.dataset.do);
     });
     part.slider.addEventListener("input", () => this.go(Number(part.slider.value)));
-    onPageChange(root, () => this.drawClock());
+    onPageChange(root, () => {
+      this.drawClock();
+      if (this.head) this.small.draw(this.head);
+    });
     follow({ props, watch }, (value) => this.receive(value));
   }
 
@@ -97,7 +99,9 @@ class Compare {
     slider.value = this.position;
     slider.setAttribute("aria-valuetext", `output token ${this.position} of ${this.last}`);
     where.textContent = `token ${this.position} / ${this.last}`;
-    lanes.replaceChildren(...this.lanes.map((lane) => lanePanel(lane, this.position)));
+    this.small.clear();
+    lanes.replaceChildren(...this.lanes.map((lane) => lanePanel(lane, this.position, this.small)));
+    this.small.draw(this.head);
     for (const box of lanes.querySelectorAll(".text")) scrollToCurrent(box);
   }
 

@@ -41,8 +41,8 @@ export function showState({ badge, message }, state) {
   say(message, state.message);
 }
 
-/** Scroll the tokens of the current round to the middle of the text in `box`. */
+/** Scroll the tokens of the current round to the middle of the text in `box`, a positioned one. */
 export function scrollToCurrent(box) {
   const current = box.querySelector(".now");
-  if (current) box.scrollTop = current.offsetTop - box.offsetTop - box.clientHeight / 2;
+  if (current) box.scrollTop = current.offsetTop - box.clientHeight / 2;
 }

@@ -11,6 +11,7 @@ import { nodeSentence } from "./logic/nodes.js";
 import { neighbour, pathTo } from "./logic/path.js";
 import { Playback } from "./logic/playback.js";
 import { Run } from "./logic/run.js";
+import { TwoTrees } from "./two_trees.js";
 import { View } from "./view.js";
 import { WhatIf } from "./what_if.js";
 
@@ -30,6 +31,7 @@ class Player {
       view: (name) => this.learn.notice(`view:${name}`),
       idle: () => this.prepareNext(),
     });
+    this.twoTrees = new TwoTrees(part, asked, () => this.showTree());
     this.whatIf = new WhatIf(part, asked, { run: submit, go: (round) => this.jump(round) });
     this.playback = this.makePlayback();
     this.learn = new Learn(this, part.learn, part.opener, served(learn));
@@ -61,6 +63,8 @@ class Player {
     if (news === "replaced") this.restart();
     const { run, view } = this;
     view.showHead(run.head);
+    view.timeline.offer(run);
+    this.twoTrees.offer(run.key, run.head);
     this.whatIf.offer(run.key, run.head);
     if (this.isFollowing && run.isReady) this.round = run.loaded - 1;
     if (!this.isShown || this.isFollowing) this.show();
@@ -74,6 +78,7 @@ class Player {
 
   restart() {
     this.playback.stop();
+    this.view.restart();
     this.round = 0;
     this.node = null;
     this.isShown = false;
@@ -97,8 +102,30 @@ class Player {
     this.view.showPosition(this.round, this.run.count);
     if (!this.run.isReady) return;
     this.isShown = true;
-    this.view.showRound(this.run, this.round, this.path);
+    this.twoTrees.show(this.round);
+    this.view.showRound(this.run, this.round, this.shown, this.path);
     this.whatIf.show(this.round);
+  }
+
+  /** The round on screen with its tree as it is shown; null while that is asked for. */
+  get shown() {
+    return this.twoTrees.of(this.round, this.run.round(this.round));
+  }
+
+  /** Show the chosen tree of the round on screen, once it is here. */
+  showTree() {
+    if (!this.shown) return;
+    this.view.showTree(this.round, this.shown, this.path);
+    const { view, sentence } = this.twoTrees;
+    this.view.announce(`Tree: ${view}. ${sentence}`);
+  }
+
+  /** Choose the tree that is shown: the run's own, "blind", or "both". */
+  chooseTree(view) {
+    this.node = null;
+    this.twoTrees.choose(view);
+    this.twoTrees.show(this.round);
+    this.showTree();
   }
 
   /** Parse the next round while nothing happens: the next step need not wait for it. */
@@ -110,13 +137,12 @@ class Player {
 
   /** Nodes from the root to the pinned one; empty when none is pinned. */
   get path() {
-    return pathTo(this.node, this.run.round(this.round).byId);
+    return this.shown ? pathTo(this.node, this.shown.byId) : [];
   }
 
   /** Pin a node of the current round (null lets go). */
   pin(node) {
-    const { byId } = this.run.round(this.round);
-    const row = byId.get(node);
+    const row = this.shown?.byId.get(node);
     if (node !== null && !row) return;
     this.node = node;
     this.view.highlight(this.round, this.path);
@@ -136,7 +162,8 @@ class Player {
 
   /** Move the pin through the tree by an arrow key, at first to the root. */
   moveCursor(key) {
-    const { rows, byId, positions } = this.run.round(this.round);
+    if (!this.shown) return;
+    const { rows, byId, positions } = this.shown;
     const here = byId.get(this.node);
     const row = here ? neighbour(key, here, rows, positions) : rows[0];
     if (row) this.pin(row.node);
@@ -150,6 +177,7 @@ class Player {
   /** Show the round as it is after one of its phases. */
   showPhase(name) {
     this.playback.stop();
+    if (this.twoTrees.view !== "aligned") this.chooseTree("aligned");
     this.view.showPhase(name, this.path);
     this.learn.notice(`phase:${name}`);
   }
@@ -186,6 +214,14 @@ class Player {
     this.view.announce(`Round ${round + 1}. ${run.round(round).sentence}`);
     this.learn.notice("step");
     if (this.isLast) this.learn.notice("last");
+  }
+
+  /** Go to the next ("later") or previous ("earlier") round where the scores disagree. */
+  differ(direction) {
+    const round = this.view.timeline.differs(this.round, direction);
+    if (round !== null) return this.jump(round);
+    const where = direction === "later" ? "after" : "before";
+    this.view.announce(`No round ${where} this one where the scores disagree.`);
   }
 
   /** The reader chose round `i`. */

@@ -29,7 +29,10 @@ function pendingChip(label) {
 /** The tree nodes that a chip came from. */
 export const nodesOf = ({ dataset }) => (dataset.nodes ? dataset.nodes.split(" ").map(Number) : []);
 
-/** Show the text committed up to and with round `current`; `getRound(i)` gives a parsed round. */
+/**
+ * Show the text committed up to and with round `current`; `getRound(i)` gives a parsed round. The
+ * box keeps the height it has reached: who steps back does not see what is below it move.
+ */
 export function showText(box, getRound, current) {
   const chips = [];
   for (let i = 0; i <= current; i++)
@@ -37,6 +40,7 @@ export function showText(box, getRound, current) {
   const { pending } = getRound(current);
   if (pending) chips.push(pendingChip(pending));
   box.replaceChildren(...chips);
+  box.style.setProperty("--reached", `${box.getBoundingClientRect().height}px`);
   scrollToCurrent(box);
 }
 

@@ -1,10 +1,10 @@
 // The draft tree of the round on screen: a preview at once, then drawn by Plotly, which makes it
 // answer to the pointer.
 
-import { showMissing } from "./card.js";
-import { animateSizes, draw, isNarrow, textScale, themed } from "./charts.js";
+import { animateSizes, draw, isNarrow, isStill, MOTION, textScale, themed } from "./charts.js";
+import { between } from "./logic/between.js";
 import { positionsOf, sizeByRank, turnUpright } from "./logic/figures.js";
-import { pathTraces, ringsAround } from "./logic/highlights.js";
+import { pathTraces } from "./logic/highlights.js";
 import { placeLabels } from "./logic/labels.js";
 import { hideUnknown } from "./logic/phases.js";
 import { drawPreview } from "./preview.js";
@@ -13,9 +13,12 @@ import { drawPreview } from "./preview.js";
 const marginOf = (isUpright, scale) =>
   isUpright ? { l: 30 * scale, r: 8, t: 8, b: 6 } : { l: 8, r: 8, t: 22 * scale, b: 6 };
 
+const nextFrame = () => new Promise(requestAnimationFrame);
+const eased = (share) => share * share * (3 - 2 * share);
+
 export class TreeView {
   /**
-   * `part`: the elements cursor, tree, preview, more and missing; `pin(node)`: what a click on a
+   * `part`: the elements cursor, tree, preview and more; `pin(node)`: what a click on a
    * node does; `elsewhere`: where those nodes are named that have no label in the tree.
    */
   constructor(part, pin, elsewhere = "; all are in the table below") {
@@ -32,7 +35,26 @@ export class TreeView {
     this.compose(path);
     this.drawPreview();
     this.part.tree.setAttribute("aria-label", label);
-    showMissing(this.part.missing, round);
+  }
+
+  /**
+   * The same for another tree of the state on screen, whose nodes go by the same numbers: those of
+   * both move to their new places.
+   */
+  async move(round, head, label, path) {
+    const [before, from] = [this.round, this.figure];
+    this.show(round, head, label, path);
+    const to = this.figure;
+    if (isStill()) return;
+    const rows = [...before.rows, ...round.rows];
+    const parents = new Map(rows.map(({ node, parent }) => [node, parent]));
+    const how = { parents, fan: head.fan, isUpright: isNarrow() };
+    const began = performance.now();
+    for (let share = 0; share < 1 && this.figure === to; ) {
+      drawPreview(this.part.preview, between(from, to, eased(share), how), isNarrow());
+      share = ((await nextFrame()) - began) / MOTION;
+    }
+    if (this.figure === to) this.drawPreview();
   }
 
   /** Make the figure as the page shows it: themed, turned, sized, labelled, highlighted. */
@@ -45,9 +67,7 @@ export class TreeView {
     if (this.phase !== "score") sizeByRank(figure, round.byId, this.score);
     this.positions = positionsOf(figure);
     this.placeLabels(figure, isUpright);
-    const only = this.phase === "score" ? [] : (round.only ?? []);
-    const rings = ringsAround(only, this.positions, this.colour("--exact"));
-    figure.data.push(rings, ...this.pathTraces(path));
+    figure.data.push(...this.pathTraces(path));
     this.figure = figure;
   }
 

@@ -10,6 +10,7 @@ import { ScoresPanel } from "./scores.js";
 import { SpeedupChart } from "./speedup.js";
 import { highlightTable, showTable } from "./table.js";
 import { highlightText, showText } from "./text.js";
+import { Timeline } from "./timeline.js";
 import { TreeView } from "./treeview.js";
 
 // Milliseconds after which the table follows: its many cells cost more than all charts.
@@ -25,10 +26,12 @@ export class View {
     this.root = root;
     this.part = part;
     this.on = on;
+    this.timeline = new Timeline(part, (name) => this.button(name));
     this.tree = new TreeView(part, on.pin);
     this.scores = new ScoresPanel(part, on);
     this.speedup = new SpeedupChart(part.speedup, on.go);
     this.round = null; // on screen
+    this.treeOf = null; // the index of the round whose tree is on screen
     this.path = []; // its pinned nodes, from the root down
     this.shows = 0; // counts how often a round was shown
     this.tabled = null; // the round that the table shows
@@ -36,6 +39,12 @@ export class View {
 
   button(name) {
     return this.root.querySelector(`[data-do="${name}"]`);
+  }
+
+  /** Another run begins: the text is as high as its own lines. */
+  restart() {
+    this.treeOf = null;
+    this.part.text.style.removeProperty("--reached");
   }
 
   say(text) {
@@ -61,14 +70,9 @@ export class View {
       .join(" · ");
   }
 
-  /** Which of `count` rounds is on screen: slider, counter, buttons. */
+  /** Which of `count` rounds is on screen: timeline, counter, buttons. */
   showPosition(index, count) {
-    const { slider, where } = this.part;
-    const last = Math.max(count, 1);
-    slider.max = last;
-    slider.value = index + 1;
-    slider.setAttribute("aria-valuetext", `round ${index + 1} of ${last}`);
-    where.textContent = count ? `round ${index + 1} / ${count}` : "no round yet";
+    this.timeline.show(index, count);
     this.root.classList.toggle("empty", !count);
     const [isFirst, isLast] = [index === 0, index >= count - 1];
     const disabled = { first: isFirst, back: isFirst, next: isLast, last: isLast };
@@ -83,8 +87,11 @@ export class View {
     button.setAttribute("aria-pressed", String(isPlaying));
   }
 
-  /** Everything of round `index` of `run`, with the nodes of `path` (root first) highlighted. */
-  showRound(run, index, path) {
+  /**
+   * Everything of round `index` of `run`, with the nodes of `path` (root first) highlighted.
+   * `shown`: the round as its tree is to be shown; null where that is still asked for.
+   */
+  showRound(run, index, shown, path) {
     const round = run.round(index);
     this.head = run.head;
     this.round = round;
@@ -92,10 +99,30 @@ export class View {
     showText(this.part.text, (i) => run.round(i), index);
     this.tree.phase = "commit";
     this.markPhase();
-    const label = `Draft tree of round ${index + 1}. ${round.sentence}`;
-    this.tree.show(round, run.head, label, path);
+    if (shown) {
+      this.tree.show(shown, run.head, this.labelOf(index), path);
+      this.treeOf = index;
+    }
     this.highlightRows(index, path);
     this.showRest(run, index);
+  }
+
+  /** Another tree of round `index`; `shown` as above. Between trees of one round nodes move. */
+  async showTree(index, shown, path) {
+    this.tree.phase = "commit";
+    this.markPhase();
+    const how = this.treeOf === index ? "move" : "show";
+    this.treeOf = index;
+    const end = this.tree[how](shown, this.head, this.labelOf(index), path);
+    this.highlightRows(index, path);
+    await end;
+    if (this.tree.round === shown && window.Plotly) this.tree.draw();
+  }
+
+  labelOf(index) {
+    const { trees } = this.part;
+    const said = trees.hidden ? this.round.sentence : trees.textContent;
+    return `Draft tree of round ${index + 1}. ${said}`;
   }
 
   /**
@@ -167,7 +194,7 @@ export class View {
 
   highlightRows(index, path) {
     this.path = path;
-    const rows = path.map((node) => this.round.byId.get(node));
+    const rows = path.map((node) => this.tree.round.byId.get(node));
     highlightText(this.part.text, rows, index);
     highlightTable(this.part.table, path);
     showCard(this.part.details, rows, this.head, HINT);

@@ -1,8 +1,9 @@
 // The panel "What if": the run's own states under other settings, replayed by the server while a
 // control moves (ui/what_if.py).
 
+import { ask, post, UNREACHED } from "./ask.js";
 import { draw, themed } from "./charts.js";
-import { make, say } from "./dom.js";
+import { say } from "./dom.js";
 import { saveSweep } from "./downloads.js";
 import { Knobs } from "./knobs.js";
 import { withRows } from "./logic/run.js";
@@ -10,7 +11,6 @@ import { changesOf, fromText, Newest, toText, valuesOf } from "./logic/what_if.j
 import { TreeView } from "./treeview.js";
 
 const REST = 300; // milliseconds without a change after which the costlier figures follow
-const UNREACHED = "The server cannot be reached: try again.";
 
 export class WhatIf {
   /**
@@ -35,13 +35,12 @@ export class WhatIf {
         tree: part.otherTree,
         preview: part.otherPreview,
         more: part.otherMore,
-        missing: make("details"), // the run's own panel names what is missing
       },
       () => {},
       "",
     );
     this.newest = new Newest(
-      (question) => this.ask(question),
+      (question) => ask(this.address("round"), question),
       (answer) => this.showRound(answer),
     );
     this.listen();
@@ -129,26 +128,12 @@ export class WhatIf {
     this.newest.want({ key, settings, round });
   }
 
-  async ask(question) {
-    try {
-      return await (await this.post("round", question)).json();
-    } catch {
-      return { problem: UNREACHED };
-    }
-  }
-
-  post(what, question, signal = null) {
-    const headers = { "content-type": "application/json" };
-    const body = JSON.stringify(question);
-    return fetch(this.address(what), { method: "POST", headers, body, signal });
-  }
-
   /** Give every line of the answer to `show`; what was stopped shows nothing more. */
   async follow(what, control, show) {
     const { key, changes: settings } = this;
     const { signal } = control;
     try {
-      const { body } = await this.post(what, { key, settings }, signal);
+      const { body } = await post(this.address(what), { key, settings }, signal);
       for await (const answer of valuesOf(body)) if (!signal.aborted) show(answer);
     } catch {
       if (!signal.aborted) show({ problem: UNREACHED });

@@ -17,13 +17,16 @@ from presto.decoding.loop import check_fits
 from presto.models.registry import Pair
 from presto.records import DecodeConfig, Trace
 from presto.records.writing import check_output, write_whole
+from presto.runs.ends import RoundEnd, round_ends
 from presto.runs.events import collected
 from presto.runs.prompts import Prompt
 from presto.runs.runner import run_events
+from presto.runs.states import States
 from presto.runs.stopping import Stop
 from presto.runs.tuning import tuned
 from presto.runs.variants import PLAIN, Variant
 from presto.runs.versions import versions, where
+from presto.scorers import SCORERS
 
 WARM_UP_TOKENS = 24
 WRITE_SECONDS = 20.0  # between two writings: the figures of many prompts take a while
@@ -69,7 +72,8 @@ class Bench:
                     trace = self._decoded(variant, self.prompts[number], self.config, stop)
                     if stop.wanted:
                         return
-                    self.runs[number, variant.name] = BenchRun.of(number, variant.name, trace)
+                    ends = self._ends(trace)
+                    self.runs[number, variant.name] = BenchRun.of(number, variant.name, trace, ends)
             yield number
 
     def _decoded(
@@ -78,6 +82,13 @@ class Bench:
         config = variant.config(settings)
         events = run_events(self.pair, prompt.text, variant.method, config, self.auto)
         return collected(events, lambda _: stop.wanted)
+
+    def _ends(self, trace: Trace) -> list[RoundEnd | None]:
+        """Why its rounds end; none for a scorer that reads what a record does not hold."""
+        if SCORERS.find(trace.config.scorer).needs_hidden:
+            return []
+        states = States(trace, self.pair.table, self.pair.system.vocab)
+        return list(round_ends(states, trace.config))
 
     def chosen(self) -> dict[str, dict[str, int]]:
         """Budget and draft length of every method that drafts, where they are chosen."""

@@ -7,6 +7,7 @@ finite and no file beyond ``MAX_BYTES``.
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Annotated, Literal, Self
 
@@ -17,6 +18,7 @@ from presto.records import STRICT, DecodeConfig, Stages, Trace, explain
 from presto.records.measures import Totals, output_ids, totals
 from presto.records.tuning import Budget, Length
 from presto.registry import NAME
+from presto.runs.ends import RoundEnd
 
 MAX_BYTES = 8_000_000
 MAX_SETS = 40  # data sets of a file
@@ -33,6 +35,7 @@ Name = Annotated[str, Field(max_length=200)]
 Variant = Annotated[str, Field(pattern=rf"^({NAME.pattern}|presto\+)$")]  # method, scorer or search
 
 
+Ends = dict[RoundEnd, Count]  # rounds by why they end; empty where that is not known
 Digest = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 Source = Annotated[str, Field(max_length=1000)]
 
@@ -79,7 +82,7 @@ class Gap:
 @dataclass(frozen=True, config=STRICT)
 class Figures:
     """What was measured of a method. ``histogram``: rounds by committed tokens. ``equal_to_ar``:
-    (equal, all) texts.
+    (equal, all) texts. ``ends``: rounds by why they end (``presto.runs.ends``).
     """
 
     tau_macro: Interval
@@ -92,6 +95,7 @@ class Figures:
     stages: dict[Stage, Amount]  # seconds
     overhead_share: Interval
     equal_to_ar: tuple[Count, Count] | None
+    ends: Ends = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -117,10 +121,13 @@ class BenchRun:
     forwards: Count
     seconds: Stages
     text: Digest
+    ends: Ends = Field(default_factory=dict)
 
     @classmethod
-    def of(cls, prompt: int, method: str, trace: Trace) -> Self:
-        """The run of ``trace``."""
+    def of(
+        cls, prompt: int, method: str, trace: Trace, ends: Iterable[RoundEnd | None] = ()
+    ) -> Self:
+        """The run of ``trace``, and why its rounds end, as far as it is known."""
         lengths = Counter(len(round_.committed) for round_ in trace.rounds)
         sums, ids = totals(trace), json.dumps(output_ids(trace))
         return cls(
@@ -130,6 +137,7 @@ class BenchRun:
             forwards=sums.forwards,
             seconds=Stages(**{name: round(s, 6) for name, s in asdict(sums.stages).items()}),
             text=digest(ids),
+            ends=dict(sorted(Counter(end for end in ends if end).items())),
         )
 
     @property

@@ -34,6 +34,7 @@ def _figures(runs: list[BenchRun], rows: Rows) -> dict[str, Any]:
         "stages": {name: round(sum(stage[name] for stage in stages), 4) for name in stages[0]},
         "overhead_share": asdict(estimate([one.overhead_share for one in sums], np.median)),
         "equal_to_ar": _equal(runs, rows.get("ar")),
+        "ends": dict(sorted(sum((Counter(run.ends) for run in runs), Counter[str]()).items())),
     }
 
 

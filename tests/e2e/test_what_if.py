@@ -5,21 +5,19 @@ beside a run that decodes, and as a run in Compare.
 import csv
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from presto import load_recording
 from presto.models.tables import table_of
-from presto.paths import ASSETS
-from presto.records import Recording, changed, save
+from presto.records import changed, save
 from presto.runs.states import States
 from presto.runs.sweep import sweep
 from tests.support import synthetic
 from tests.support.browser import rest, run, serious
+from tests.support.replayable import REAL, TRACE, hostile
 from tests.support.server import SERVE, served
 from ui.explore_payload import shown_first
 from viz.replayed import replayed_sentence
@@ -28,18 +26,6 @@ from viz.sweep import grid_of, sweep_table
 
 pytestmark = pytest.mark.browser
 Visit = Callable[..., Page]
-REAL = load_recording(ASSETS / "runs" / "2-fibonacci.json.gz")
-TRACE = shown_first(REAL)
-
-
-def hostile() -> Recording:
-    """The same run with foreign text for tokens: it can be replayed as exactly."""
-    foreign = synthetic.HOSTILE
-    traces = [
-        replace(trace, pieces={token: foreign[token % len(foreign)] for token in trace.pieces})
-        for trace in REAL.traces
-    ]
-    return Recording("Hostile", "", tuple(traces))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   committedIn,
-  disagreement,
   lastPosition,
   readLane,
   roundAt,
@@ -38,22 +37,11 @@ test("the slider ends with the longest lane", () => {
   assert.equal(lastPosition([]), 1);
 });
 
-test("going later from the first token visits all disagreements, going earlier all again", () => {
-  forAll(100, (draw) => {
-    const found = new Set(draw.several(12, () => 1 + draw.below(40)));
-    const differences = [...found].sort((a, b) => a - b);
-    const walk = (position, step) => {
-      const next = disagreement(differences, position, step);
-      return next === undefined ? [] : [next - 1, ...walk(next, step)];
-    };
-    assert.deepEqual(walk(1, 1), differences);
-    assert.deepEqual(walk(99, -1), differences.toReversed());
-  });
-});
-
 const laneOf = (rounds) => ({
   head: JSON.stringify({ name: "linear", cells: { τ: "2.00" } }),
-  rounds: rounds.map(([end, seconds]) => JSON.stringify({ units: [["x"]], end, seconds })),
+  rounds: rounds.map(([end, seconds]) =>
+    JSON.stringify({ units: [["x"]], end, seconds, tree: { root: end }, words: "w" }),
+  ),
   alternatives: "[]",
 });
 
@@ -74,6 +62,10 @@ test("a lane that grows is read on from where it was", () => {
     ],
   );
   assert.deepEqual(lane.units, [[["x"]], [["x"]]]);
+  assert.deepEqual(
+    lane.trees.map(({ tree }) => tree.root),
+    [2, 3],
+  );
   assert.deepEqual([lane.cells, lane.alternatives], [{ τ: "2.00" }, []]);
 });
 

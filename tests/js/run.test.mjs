@@ -22,7 +22,8 @@ function message(key, count, more = {}) {
   const { badge = "live", state = "running", ...rest } = more;
   const head = JSON.stringify({ badge, state, rounds: count, columns: COLUMNS });
   const rounds = Array.from({ length: count }, (_, i) => roundJson(i));
-  return { key, head, rounds, replays: [], speedup: "", points: [], record: "", ...rest };
+  const bars = rounds.map((_, i) => JSON.stringify([1, i, 1]));
+  return { key, head, rounds, bars, replays: [], speedup: "", points: [], record: "", ...rest };
 }
 
 test("a growing run has news, another run replaces it", () => {
@@ -88,13 +89,25 @@ test("what other scorers would have done joins a round when it is known", () => 
   const { stopping } = run.round(0).charts;
   assert.deepEqual(Object.keys(run.round(0).charts), ["stopping"]);
   const alternatives = { figure: { data: [7] }, remark: "all alike" };
-  const replay = (only) => JSON.stringify({ charts: { alternatives }, only, missing: [["x", 2]] });
-  run.take(message("a", 1, { replays: [replay([1])] }));
-  const { charts, only, missing } = run.round(0);
-  assert.deepEqual(charts, { stopping, alternatives });
-  assert.deepEqual([only, missing], [[1], [["x", 2]]]);
-  run.take(message("a", 1, { replays: [replay([9])] }));
-  assert.deepEqual(run.round(0).only, [1]); // a replay is parsed once
+  const replay = (charts) => JSON.stringify({ charts });
+  run.take(message("a", 1, { replays: [replay({ alternatives })] }));
+  assert.deepEqual(run.round(0).charts, { stopping, alternatives });
+  run.take(message("a", 1, { replays: [replay({ alternatives: "other" })] }));
+  assert.deepEqual(run.round(0).charts.alternatives, alternatives); // a replay is parsed once
+});
+
+test("the timeline grows with the run, and knows the blind tree's counts when it is over", () => {
+  const run = new Run();
+  run.take(message("a", 1));
+  const [first] = run.bars;
+  run.take(message("a", 3));
+  assert.deepEqual([run.bars.length, run.bars[0] === first], [3, true]);
+  assert.deepEqual([run.bars[2], run.blind], [[1, 2, 1], []]);
+  const head = { badge: "live", state: "done", rounds: 3, columns: COLUMNS, blind: [2, 3, null] };
+  run.take({ ...message("a", 3), head: JSON.stringify(head) });
+  assert.deepEqual(run.blind, [2, 3, null]);
+  run.take(message("b", 1));
+  assert.deepEqual(run.bars, [[1, 0, 1]]);
 });
 
 test("the record of a run is kept, and not taken for another's", () => {

@@ -26,13 +26,14 @@ def method(
         "stages": STAGES,
         "overhead_share": {"value": 0.04, "low": 0.03, "high": 0.05},
         "equal_to_ar": [7, 8],
+        "ends": {"top_k": 3, "budget": 1},
     }
 
 
 METHODS = {
     "presto": method(4.0, {"2": 1, "5": 3, "10": 4}, 2.0, 1.5),
     "linear": method(2.5, {"2": 6, "3": 2}, 1.25, 1.0),
-    "ar": method(1.0, {"1": 40}, 1.0, 0.75),
+    "ar": method(1.0, {"1": 40}, 1.0, 0.75) | {"ends": {}},
 }
 WHERE = {
     "pair": "smollm2-gated",

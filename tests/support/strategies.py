@@ -119,6 +119,22 @@ def plain_tree(
     return as_recorded(tree_of(context[-1], search.plain(space), config.budget), offered)
 
 
+# Everything the panel "What if" can change.
+changes = st.fixed_dictionaries(
+    {
+        "scorer": st.sampled_from(USUAL),
+        "lam": st.sampled_from((0.0, 0.2, 0.7, 1.0, 2.0)),
+        "normalised": st.booleans(),
+        "search": st.sampled_from(sorted(SEARCHES.built_in)),
+        "budget": st.integers(1, 30),
+        "top_k": st.integers(1, 12),
+        "beam_width": st.integers(1, 8),
+        "lookup": st.sampled_from((0, 0, 3)),
+        "order": st.sampled_from((2, 3)),
+        "correct_first": st.booleans(),
+    }
+)
+
 _sizes = st.lists(st.integers(1, 129), min_size=1, max_size=6, unique=True).map(sorted)
 _lengths = st.lists(st.integers(1, 16), min_size=1, max_size=4, unique=True).map(sorted)
 _milliseconds = st.floats(0.001, 1e4)

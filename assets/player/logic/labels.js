@@ -57,7 +57,7 @@ function candidates(status, isUpright) {
   const isOnPath = status === "accepted" || status === "root" || status === "bonus";
   if (isUpright)
     return isOnPath ? ["middle right", "middle left", "bottom center"] : ["bottom center"];
-  return isOnPath ? ["top right", "middle right"] : ["middle right"];
+  return isOnPath ? ["top right", "middle right", "bottom right"] : ["middle right"];
 }
 
 /** The box that a label takes up at `position` of the node at [x, y], in pixels. */

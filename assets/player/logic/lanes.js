@@ -13,27 +13,17 @@ export const committedIn = (ends, i) => (i < 0 ? 0 : ends[i] - (ends[i - 1] ?? 0
 export const lastPosition = (lanes) => Math.max(1, ...lanes.map(({ ends }) => ends.at(-1) ?? 0));
 
 /**
- * The next or previous token (`step` 1 or -1) with which a round begins in one drafting lane but
- * not in another; undefined when there is none. `differences` count from 0, as Python does.
- */
-export function disagreement(differences, position, step) {
-  const positions = differences.map((index) => index + 1);
-  return step > 0
-    ? positions.find((other) => other > position)
-    : positions.findLast((other) => other < position);
-}
-
-/**
  * A lane as Python sends it, { head: json, rounds: [json, …], alternatives: json }; `known` is what
  * was read of it before, whose rounds are not parsed again.
  */
 export function readLane({ head, rounds, alternatives }, known) {
-  const read = { units: [], ends: [], seconds: [], ...known };
+  const read = { units: [], ends: [], seconds: [], trees: [], ...known };
   for (const json of rounds.slice(read.ends.length)) {
-    const { units, end, seconds } = JSON.parse(json);
+    const { units, end, seconds, tree, words } = JSON.parse(json);
     read.units.push(units);
     read.ends.push(end);
     read.seconds.push(seconds);
+    read.trees.push({ tree, words });
   }
   return { ...read, ...JSON.parse(head), alternatives: JSON.parse(alternatives) };
 }

@@ -40,8 +40,8 @@ export const inLabelOrder = (rows) =>
 
 /** The announcement for a pinned node. */
 export function nodeSentence(row) {
-  const ranks =
-    row.blind_rank === null ? "" : ` Rank ${row.blind_rank} blind, ${row.aligned_rank} aligned.`;
+  const aligned = row.aligned_rank === null ? "" : `, ${row.aligned_rank} aligned`;
+  const ranks = row.blind_rank === null ? "" : ` Rank ${row.blind_rank} blind${aligned}.`;
   const what = `${row.full}, depth ${row.depth}: ${row.word}.`;
   return `${what} Target probability ${row.probability}.${ranks}`;
 }

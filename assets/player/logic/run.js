@@ -1,4 +1,4 @@
-// The run on screen, as Python sends it: value = { key, head, rounds: [json, …],
+// The run on screen, as Python sends it: value = { key, head, rounds: [json, …], bars: [json, …],
 // replays: [json, …], speedup, points: [json, …], record }, see ui/explore_payload.py. A run that
 // grows, or of which the page itself carries the beginning only, keeps its key. A round is parsed
 // when it is asked for.
@@ -18,9 +18,8 @@ export function withRows(round, columns) {
 
 /** Add to `round` what is known when the run is over: a replay of its state by other scorers. */
 function addReplay(round, json) {
-  const { charts, only, missing } = JSON.parse(json);
-  Object.assign(round.charts, charts);
-  Object.assign(round, { only, missing, isReplayed: true });
+  Object.assign(round.charts, JSON.parse(json).charts);
+  round.isReplayed = true;
 }
 
 export class Run {
@@ -30,6 +29,7 @@ export class Run {
   #parsed = new Map();
   #base = ""; // the speed-up's figure without points, as JSON
   #points = []; // of the speed-up
+  bars = []; // of the timeline: tokens of every round by how they came
   head = null;
   speedup = null; // a figure, another one whenever it has changed
   record = ""; // its JSON, or the address of its file
@@ -50,6 +50,7 @@ export class Run {
     this.key = value.key;
     this.#rounds = [...value.rounds];
     this.#replays = value.replays;
+    for (const json of value.bars.slice(this.bars.length)) this.bars.push(JSON.parse(json));
     this.#takeSpeedup(value);
     this.record = value.record || this.record;
     return message === "other" ? "replaced" : "updated";
@@ -65,6 +66,7 @@ export class Run {
 
   #clear() {
     this.#rounds = [];
+    this.bars = [];
     this.#points = [];
     this.#base = "";
     this.speedup = null;
@@ -80,6 +82,11 @@ export class Run {
   /** How many rounds the run has so far. */
   get count() {
     return this.head.rounds;
+  }
+
+  /** Tokens that the blind tree would have committed in every round; none while it goes on. */
+  get blind() {
+    return this.head.blind ?? [];
   }
 
   get isReady() {
