@@ -31,17 +31,7 @@ from ui.compare import (
 )
 from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
-from ui.controls import (
-    CHOSEN,
-    FIELDS,
-    OWN,
-    choose_auto,
-    choose_pair,
-    choose_records,
-    pair_control,
-    settings_controls,
-    values_of,
-)
+from ui.controls import CHOSEN, FIELDS, values_of
 from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.gate import Gate
@@ -55,6 +45,7 @@ from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
 from ui.replay_api import replays
 from ui.run_ticket import RunTicket
+from ui.settings_panel import settings_panel
 from ui.streams import StreamsOverSockets
 from ui.what_if import WhatIf
 
@@ -98,7 +89,7 @@ def restore(request: gr.Request) -> list[Any]:
     """
     asked = from_query(dict(request.query_params))
     if asked.prompt:
-        link = to_query(asked.prompt, asked.system, asked.config, asked.auto)
+        link = to_query(asked.prompt, asked.system, asked.lane)
         value = ExplorePayload("live", "Shared prompt", link=link).value(
             "done", asked.problem or SHARED
         )
@@ -107,7 +98,7 @@ def restore(request: gr.Request) -> list[Any]:
             asked.prompt,
             value,
             asked.system,
-            *values_of(asked.config, asked.auto),
+            *values_of(asked.lane.config, asked.lane.auto, asked.lane.method),
         ]
     titles, unchanged = list(recordings_in(runs_folder())), dict.fromkeys(FIELDS, gr.skip())
     if asked.run in titles:
@@ -180,10 +171,10 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
         run = gr.Button("Run", variant="primary", scale=1, min_width=90)
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
     with gr.Accordion("Settings", open=False, elem_id="settings"):
-        settings = [pair_control(), *settings_controls()]
+        settings = settings_panel(AT_ONCE)
     player = component("player", opening(value) if titles else value)
     ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
-    pair, named = settings[0], dict(zip(FIELDS, settings[1:], strict=True))
+    named = dict(zip(FIELDS, settings[1:], strict=True))
     auto, chosen = named[AUTO], [named[name] for name in CHOSEN]
     picker.input(open_recorded, [picker, ticket], [player, prompt, auto, *chosen], **AT_ONCE)
     opened = [picker, prompt, player, auto, *chosen]
@@ -199,10 +190,6 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     )
     over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
-    pair.input(choose_pair, pair, [pair, *chosen, auto], **AT_ONCE)
-    auto.change(choose_auto, [auto, pair], chosen, **AT_ONCE)
-    records = [named["scorer"], named["search"]]
-    gr.on([r.input for r in records], choose_records, records, [*records, named[OWN]], **AT_ONCE)
     page.load(restore, None, [picker, prompt, player, *settings], **AT_ONCE)
     return settings, player
 

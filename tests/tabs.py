@@ -8,6 +8,7 @@ what did not come within a minute. A double stands for the model: its run waits 
 
 import argparse
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,7 +29,8 @@ def timed(act: Callable[[], object]) -> float | None:
     began = time.perf_counter()
     try:
         act()
-    except (Error, AssertionError):
+    except (Error, AssertionError) as error:
+        print(f"given up after {time.perf_counter() - began:.0f} s: {error}", file=sys.stderr)
         return None
     return round(time.perf_counter() - began, 2)
 

@@ -31,7 +31,7 @@ from presto.runs.references import (
     save_references,
     write_reference,
 )
-from presto.runs.requests import tree_method
+from presto.runs.requests import method_of
 from presto.runs.variants import find_variant, variants
 from presto.training.adapter import adapter_states
 from presto.training.drafts import (
@@ -178,6 +178,6 @@ def test_presto_plus_is_a_method_of_its_own() -> None:
     assert variants()["learned"].changes == {"scorer": "learned", "normalised": True}
     assert [find_variant(name).name for name in variants()] == list(variants())
     assert variants()["presto"].changes == {}
-    assert tree_method(DecodeConfig()) == "presto"
-    assert tree_method(DecodeConfig(scorer="learned", lookup=12, budget=7)) == "presto+"
-    assert tree_method(DecodeConfig(scorer="learned")) == "presto"
+    assert method_of(DecodeConfig()) == "presto"
+    assert method_of(DecodeConfig(scorer="learned", lookup=12, budget=7)) == "presto+"
+    assert method_of(DecodeConfig(scorer="learned")) == "presto"

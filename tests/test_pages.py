@@ -18,6 +18,7 @@ from tests.support.results import RESULT
 from ui import bench, compare, live
 from ui.compare_payload import ComparePayload, recorded_value
 from ui.controls import values_of
+from ui.lanes import Lane
 from ui.run_ticket import RunTicket
 
 DEFAULTS = values_of(DecodeConfig())
@@ -77,20 +78,33 @@ def test_the_clock_has_a_line_and_a_flag_per_lane_and_the_rounds_bring_its_point
 
 
 def test_a_lane_that_cannot_be_compared_is_refused() -> None:
-    payload = ComparePayload("live", "")
-    payload.take("a", next(events_of(synthetic.trace(rounds=1))))
+    payload = ComparePayload("live", "", ("a", "b"))
+    payload.take(0, next(events_of(synthetic.trace(rounds=1))))
     other = replace(synthetic.trace(rounds=0), prompt_ids=(7,))
     with pytest.raises(ValueError, match="one prompt only"):
-        payload.take("b", next(events_of(other)))
+        payload.take(1, next(events_of(other)))
 
 
 def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
-    assert list(compare.lanes_of(("linear", "–", "linear", "magic"), DecodeConfig())) == ["linear"]
+    explore = Lane("presto", DecodeConfig())
+    assert list(compare.lanes_of(("linear", "–", "linear", "magic"), explore)) == ["linear"]
+
+
+def test_a_lane_starts_from_the_settings_of_explore_without_its_method() -> None:
+    plus = DecodeConfig(scorer="learned", lookup=12, budget=7)
+    names = (compare.OF_EXPLORE, "PRESTO", "blind tree", "PRESTO+")
+    lanes = compare.lanes_of(names, Lane("presto+", plus))
+    usual = DecodeConfig(budget=7)
+    assert [lane.method for lane in lanes.values()] == ["presto+", "presto", "blind", "presto+"]
+    assert [lane.config for lane in lanes.values()] == [
+        plus,
+        usual,
+        replace(usual, scorer="blind"),
+        plus,
+    ]
 
 
 def test_every_lane_that_drafts_has_a_budget_of_its_own() -> None:
-    lanes = compare.lanes_of(FOUR, DecodeConfig(), auto=True)
-    assert [lane.auto for lane in lanes.values()] == [False, True, True, True]
     ticket, settings = RunTicket(), values_of(DecodeConfig(), auto=True)
     run = compare.run_lanes(ticket, ticket.begin(), "hello", *FOUR, "smollm2-gated", *settings)
     *_, last = run

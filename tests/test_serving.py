@@ -20,11 +20,12 @@ from tests.support import synthetic
 from tests.support.event_loop import in_a_loop
 from ui import api, limits, live, serving
 from ui.compare import FIRST, check_lanes
-from ui.controls import FIELDS, settings_controls, values_of
+from ui.controls import FIELDS, values_of
 from ui.error_messages import ServingError, no_memory
 from ui.lanes import Lane, LaneEvent, Waiting
 from ui.limits import check_request
 from ui.run_ticket import RunTicket
+from ui.settings_panel import settings_panel
 from ui.worker import ModelThread, StuckError
 
 PAIR = "smollm2-gated"
@@ -72,7 +73,7 @@ def test_the_page_may_run_large_trees_and_long_outputs_but_not_four_lanes_of_bot
 def test_the_controls_have_the_ranges_of_the_settings() -> None:
     def made() -> list[Any]:
         with gr.Blocks():
-            return settings_controls()
+            return settings_panel({})[1:]
 
     controls = dict(zip(FIELDS, in_a_loop(made), strict=True))
     bounded = {n: s for n, s in config_settings().items() if s.high is not None}

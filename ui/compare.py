@@ -11,10 +11,10 @@ from typing import Any
 import gradio as gr
 
 from presto.records import DecodeConfig, load_recording
-from presto.runs.events import RunEvent
-from presto.runs.variants import PLAIN, Variant, variants
+from presto.runs.requests import without_method
+from presto.runs.variants import variants
 from ui.compare_payload import ComparePayload, recorded_value
-from ui.controls import config_of, is_auto, values_of
+from ui.controls import lane_of, values_of
 from ui.error_messages import sentence
 from ui.lanes import Lane
 from ui.limits import check_request
@@ -28,15 +28,21 @@ SETTINGS = (
     "Pair and settings are those of Explore. With “Auto budget” every lane that drafts has the "
     "budget and draft length that are fastest for it on this device."
 )
-OF_EXPLORE = "PRESTO, settings of Explore"
+OF_EXPLORE = "settings of Explore"
 COMPARE = "compare"  # the tab
 ONE_LANE = (OF_EXPLORE, NO_LANE, NO_LANE, NO_LANE)
 FIRST = ("autoregressive", "linear", "blind tree", OF_EXPLORE)
 
 
-def choices() -> dict[str, Variant]:
-    """What a lane may run, by title: every method, scorer and search."""
-    return {OF_EXPLORE if v.name == "presto" else v.title: v for v in variants().values()}
+def lanes_on_offer(explore: Lane) -> dict[str, Lane]:
+    """What a lane may run, by title: what Explore's controls ask for (``explore``), and every
+    method, scorer and search with the other settings they ask for.
+
+    With ``auto`` each has a budget of its own, as in ``presto bench``.
+    """
+    base = without_method(explore.config)
+    others = {v.title: Lane(v.method, v.config(base), explore.auto) for v in variants().values()}
+    return {OF_EXPLORE: explore} | others
 
 
 @lru_cache(maxsize=16)
@@ -48,7 +54,7 @@ def recorded_lanes(path: Path) -> tuple[Value, str]:
 
 def lane_controls() -> list[gr.Dropdown]:
     """A dropdown per lane."""
-    offered = [NO_LANE, *choices()]
+    offered = [NO_LANE, *lanes_on_offer(Lane("presto", DecodeConfig()))]
     return [
         gr.Dropdown(offered, value=name, label=f"Lane {i + 1}", min_width=150)
         for i, name in enumerate(FIRST)
@@ -74,7 +80,7 @@ def check_lanes(
     """
     state, text, pair, *rest = check(ticket, prompt, system, *settings)
     if text["is_valid"]:
-        lanes = lanes_of((a, b, c, d), config_of(settings), is_auto(settings))
+        lanes = lanes_of((a, b, c, d), lane_of(settings))
         text = _refusal(prompt, system, list(lanes.values()))
     return [state, text, *([pair] * 4), pair, *rest]
 
@@ -89,16 +95,10 @@ def _refusal(prompt: object, system: str, lanes: list[Lane]) -> Any:
     return gr.validate(True, "")
 
 
-def lanes_of(names: tuple[str, ...], config: DecodeConfig, auto: bool = False) -> dict[str, Lane]:
-    """The lanes to run by title, each once, in order. With ``auto`` each has a budget of its own,
-    as in ``presto bench``.
-    """
-    known = choices()
-    chosen = {name: known[name] for name in names if name in known}
-    return {
-        name: Lane(v.method, v.config(config), auto and v.method != PLAIN)
-        for name, v in chosen.items()
-    }
+def lanes_of(names: tuple[str, ...], explore: Lane) -> dict[str, Lane]:
+    """The lanes to run by title, each once, in order."""
+    offered = lanes_on_offer(explore)
+    return {name: offered[name] for name in names if name in offered}
 
 
 def run_lanes(
@@ -115,13 +115,7 @@ def run_lanes(
     """Decode the lanes one after another; one update per round, until the comparison is no longer
     wanted.
     """
-    lanes = lanes_of((a, b, c, d), config_of(settings), is_auto(settings))
-    payload, names = ComparePayload("live", "Your prompt"), list(lanes)
-    request = Request(
-        system, prompt, list(lanes.values()), [f"Decoding: {name}…" for name in names]
-    )
-
-    def take(lane: int, event: RunEvent) -> None:
-        payload.take(names[lane], event)
-
-    yield from follow(ticket, number, request, take, payload.value)
+    lanes = lanes_of((a, b, c, d), lane_of(settings))
+    payload = ComparePayload("live", "Your prompt", list(lanes))
+    request = Request(system, prompt, list(lanes.values()))
+    yield from follow(ticket, number, request, payload)

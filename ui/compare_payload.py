@@ -3,6 +3,7 @@ part.
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from viz.lanes import (
     lane_names,
     lane_styles,
 )
+from viz.progress import progress
 from viz.small_trees import small_style, small_tree, small_tree_words
 from viz.theme import dark_of_light
 from viz.tree import FAN
@@ -93,6 +95,7 @@ class ComparePayload:
 
     badge: Badge
     title: str
+    names: Sequence[str] = ()  # of the lanes, in the order of their starts
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     lanes: dict[str, GrowingLane] = field(default_factory=dict)
     clock: str = ""  # all lanes on one clock, without the points, which the rounds bring
@@ -100,16 +103,25 @@ class ComparePayload:
     def __post_init__(self) -> None:
         self._draw_clock()
 
-    def take(self, name: str, event: RunEvent) -> None:
-        """Take what the lane called ``name`` has told. ``ValueError`` if it cannot be compared."""
+    def take(self, lane: int, event: RunEvent) -> None:
+        """Take what the lane of that number has told. ``ValueError`` if it cannot be compared."""
+        name = self.names[lane]
         if isinstance(event, RunStarted):
-            check_lanes([*(lane.run.head for lane in self.lanes.values()), event.head])
+            check_lanes([*(one.run.head for one in self.lanes.values()), event.head])
             self.lanes[name] = GrowingLane(name, GrowingRun(event.head))
         else:
             self.lanes[name].add(event)
         if isinstance(event, RunStarted) or event.finish is not None:
             self._draw_clock()
             self._check_texts()
+
+    def progress(self) -> str:
+        """How far the newest lane is, in a sentence."""
+        *done, newest = self.lanes.values()
+        end = max((lane.run.totals.tokens for lane in done), default=0)
+        most = newest.run.head.config.max_new_tokens
+        what = f"Lane {1 + len(done)} of {len(self.names)}, {newest.name}"
+        return progress(what, newest.run.totals, end or most, is_sure=bool(end))
 
     def _draw_clock(self) -> None:
         lanes = list(self.lanes.values())
@@ -164,9 +176,9 @@ class ComparePayload:
 def recorded_value(recording: Recording) -> Value:
     """The payload of a recording's lanes, plain decoding first."""
     traces = sorted(recording.traces, key=lambda trace: ORDER.index(trace.method))
-    payload = ComparePayload("recorded", recording.title)
     names = lane_names([(trace.method, trace.config) for trace in traces])
-    for name, trace in zip(names, traces, strict=True):
+    payload = ComparePayload("recorded", recording.title, names)
+    for lane, trace in enumerate(traces):
         for event in events_of(trace):
-            payload.take(name, event)
+            payload.take(lane, event)
     return payload.value()

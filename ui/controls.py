@@ -1,49 +1,59 @@
-"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, and the pair.
+"""The settings: one control per field of ``DecodeConfig`` that a visitor may change, the method and
+the pair.
 
 Names, ranges and descriptions are those of the fields; scorers and searches are those that are
 registered.
 """
 
 from collections.abc import Sequence
-from itertools import groupby
 from typing import Any
 
 import gradio as gr
 
-from presto.models.catalogue import PAIRS, find, names
-from presto.records import DecodeConfig, Setting, Trace, settings
-from presto.registry import Record, Registry
-from presto.runs.budget import curves_of
-from presto.runs.requests import AUTO, make_config, own_settings, own_text
+from presto.models.catalogue import PAIRS, find
+from presto.records import DecodeConfig, Method, Setting, Trace, settings
+from presto.registry import Registry
+from presto.runs.requests import AUTO, make_config, method_of, own_settings, own_text
+from presto.runs.variants import PLAIN, TITLES
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
+from ui.lanes import Lane
 from ui.limits import why_unavailable
 
 SHOWN = tuple(name for name, setting in settings().items() if not name.endswith("_settings"))
 OWN = "own"  # the control for settings that only the chosen scorer or search has
+METHOD = "method"  # the control that sets all by which methods differ
 # In the order of the handlers' values. AUTO: whether CHOSEN are chosen for the device.
-FIELDS = (*(name for name in SHOWN if name != "stop"), OWN, AUTO)
+FIELDS = (*(name for name in SHOWN if name != "stop"), OWN, AUTO, METHOD)
 CHOSEN = ("budget", "draft_length")
 SLIDER_MOST, STEP = 10_000, 0.05  # larger ranges are typed; step of a slider of fractions
+METHOD_FACTS = "Sets scorer, search and lookup; everything else is yours."
 REGISTRIES: dict[str, Registry[Any]] = {"scorer": SCORERS, "search": SEARCHES}
 
 
 def config_of(values: Sequence[Any]) -> DecodeConfig:
     """The controls' values as a config; ``ValueError`` names the first that is out of range."""
     given = dict(zip(FIELDS, values, strict=True))
-    del given[AUTO]
+    del given[AUTO], given[METHOD]
     texts = [part.strip() for part in str(given.pop(OWN) or "").split(",") if part.strip()]
     return make_config(**given, **own_settings(texts, given["scorer"], given["search"]))
 
 
-def is_auto(values: Sequence[Any]) -> bool:
-    """Whether by the controls' values budget and draft length are chosen for the device."""
-    return bool(values[FIELDS.index(AUTO)])
+def lane_of(values: Sequence[Any]) -> Lane:
+    """What the controls ask for; ``ValueError`` as in ``config_of``.
+
+    Which method drafts follows from the settings alone; that nothing is drafted, from ``METHOD``.
+    """
+    config, named = config_of(values), dict(zip(FIELDS, values, strict=True))
+    method: Method = PLAIN if named[METHOD] == PLAIN else method_of(config)
+    return Lane(method, config, bool(named[AUTO]))
 
 
-def values_of(config: DecodeConfig, auto: bool = False) -> list[Any]:
-    """A config as the controls' values, in the order of ``FIELDS``."""
-    told = {OWN: own_text(config), AUTO: auto}
+def values_of(config: DecodeConfig, auto: bool = False, method: Method | None = None) -> list[Any]:
+    """A config as the controls' values, in the order of ``FIELDS``; ``method``: unless it is the
+    config's own.
+    """
+    told = {OWN: own_text(config), AUTO: auto, METHOD: method or method_of(config)}
     return [told[name] if name in told else getattr(config, name) for name in FIELDS]
 
 
@@ -83,56 +93,7 @@ def pair_control() -> gr.Dropdown:
     )
 
 
-def choose_pair(name: str) -> tuple[Any, ...]:
-    """Another pair: its facts, its usual budget and draft length, and whether others can be chosen
-    for it.
-    """
-    sliders = [gr.Slider(value=value) for value in usual(name).values()]
-    return gr.Dropdown(info=pair_facts(name)), *sliders, gr.Checkbox(info=auto_facts(name))
-
-
-def choose_auto(auto: bool, name: str) -> tuple[Any, ...]:
-    """Budget and draft length: out of sight while they are chosen, which falls back on the pair's
-    usual ones.
-    """
-    if auto:
-        return tuple(gr.Slider(value=value, visible=False) for value in usual(name).values())
-    return tuple(gr.Slider(visible=True) for _ in CHOSEN)
-
-
-def auto_facts(name: str) -> str:
-    """What choosing a budget for a pair does."""
-    if curves_of(name):
-        return (
-            "Budget and draft length are chosen for this device: what is fastest here, measured "
-            "once in a second or two."
-        )
-    own = usual(name)
-    return (
-        f"This pair has no acceptance curve to choose by: {own['budget']} nodes and "
-        f"{own['draft_length']} positions, as usual."
-    )
-
-
-def choose_records(scorer: str, search: str) -> tuple[Any, Any, Any]:
-    """Another scorer or search: what each does, and the settings that only they have."""
-    records = SCORERS.find(scorer), SEARCHES.find(search)
-    facts, has_own = own_facts(records), any(record.settings for record in records)
-    summaries = [gr.Dropdown(info=record.summary) for record in records]
-    return *summaries, gr.Textbox(value="", info=facts, visible=has_own)
-
-
-def own_facts(records: Sequence[Record]) -> str:
-    """The own settings of scorer and search, with their ranges, in one line."""
-    return " · ".join(
-        f"{own.name} {own.range.low:g} to {own.range.high:g}, else {own.default:g}"
-        + f": {own.range.description}" * bool(own.range.description)
-        for record in records
-        for own in record.settings
-    )
-
-
-def _control(setting: Setting) -> gr.components.Component:
+def control(setting: Setting) -> gr.components.Component:
     """The control of one field."""
     about = {"label": setting.title, "info": setting.description}
     if setting.name in REGISTRIES:
@@ -152,24 +113,7 @@ def _control(setting: Setting) -> gr.components.Component:
     return gr.Slider(low, setting.high, setting.default, step=step, visible=seen, **about)
 
 
-def settings_controls() -> list[gr.components.Component]:
-    """One control per field of ``FIELDS``, a row per group of ``DecodeConfig``'s fields."""
-    made: dict[str, gr.components.Component] = {}
-    chosen = sorted(
-        (setting for name, setting in settings().items() if name in FIELDS),
-        key=lambda setting: GROUPS.index(setting.group),
-    )
-    for _, group in groupby(chosen, key=lambda setting: setting.group):
-        with gr.Row():
-            for setting in group:
-                made[setting.name] = _control(setting)
-                if setting.name == "budget":
-                    facts = auto_facts(names()[0])
-                    made[AUTO] = gr.Checkbox(True, label="Auto budget", info=facts, min_width=150)
-    made[OWN] = gr.Textbox(
-        "", label="Own settings", placeholder="name=1.5, other=2", visible=False, max_lines=1
-    )
-    return [made[name] for name in FIELDS]
-
-
-GROUPS = ("score", "search", "drafting", "sampling", "output")
+def method_control() -> gr.Radio:
+    """The ways to decode that have a name."""
+    offered = [(title, name) for name, title in TITLES.items()]
+    return gr.Radio(offered, value="presto", label="Method", info=METHOD_FACTS, min_width=420)

@@ -22,6 +22,7 @@ from ui.what_if_controls import controls, values_of
 from viz.alternatives import Replay, replay
 from viz.charts import RUN_CHARTS
 from viz.numbers import ENDS, numbers, place, settings, stage_shares
+from viz.progress import progress
 from viz.speedup import SpeedupInfo, SpeedupPoints, _get_speedup_plot, speed_in_words
 from viz.timeline import blind_counts, round_bar
 from viz.view import RoundView, RunView
@@ -75,7 +76,7 @@ class ExplorePayload:
         run.add(event)
         if lane == 0:
             self._add_round(run, event)
-        elif run.head.method == "linear":
+        if run.head.method == "linear" and (lane > 0 or event.finish is not None):
             self._add_points(run)
 
     def _add_round(self, run: GrowingRun, event: RoundDecoded) -> None:
@@ -96,6 +97,16 @@ class ExplorePayload:
     def _draw_speedup(self) -> None:
         info = self.speedup.info if self.speedup else SpeedupInfo(0, (), False, False)
         self.speedup_base = dump(sent(without_points(_get_speedup_plot(info, 0))))
+
+    def progress(self) -> str:
+        """How far the newest lane is, in a sentence."""
+        shown, newest = self.lanes[0], self.lanes[-1]
+        title = TITLES[newest.head.method]
+        if newest is shown:
+            return progress(f"Decoding, {title}", newest.totals, shown.head.config.max_new_tokens)
+        return progress(
+            f"The same with {title}, to compare", newest.totals, shown.totals.tokens, True
+        )
 
     @property
     def others(self) -> dict[Method, Totals]:

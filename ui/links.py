@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 from presto.models.catalogue import find, names
 from presto.records import MAX_PROMPT_CHARACTERS, DecodeConfig
-from presto.runs.requests import AUTO, own_text, without_auto
-from ui.controls import CHOSEN, FIELDS, OWN, config_of, usual, values_of
+from presto.runs.requests import AUTO, METHODS, check_method, own_text, without_auto
+from presto.runs.variants import PLAIN
+from ui.controls import CHOSEN, FIELDS, METHOD, OWN, lane_of, usual, values_of
+from ui.lanes import Lane
 
 
 class Asked(NamedTuple):
@@ -18,21 +20,22 @@ class Asked(NamedTuple):
     run: str = ""
     prompt: str = ""
     system: str = ""
-    config: DecodeConfig = DecodeConfig()
-    auto: bool = True  # whether budget and draft length are chosen for the device
+    lane: Lane = Lane("presto", DecodeConfig(), auto=True)
     problem: str = ""  # what of the address cannot be had, in a sentence
 
 
-def to_query(prompt: str, system: str, config: DecodeConfig, auto: bool = False) -> dict[str, str]:
+def to_query(prompt: str, system: str, lane: Lane) -> dict[str, str]:
     """Query parameters of a live run: the prompt, the pair, the budget, and every setting that is
-    not the default.
+    not the default; the method where it does not follow from them.
     """
+    _, config, auto = lane
     default, chosen = asdict(DecodeConfig()), asdict(config)
-    known = [name for name in FIELDS if name not in (OWN, AUTO, *(CHOSEN if auto else ()))]
+    known = [name for name in FIELDS if name in chosen and not (auto and name in CHOSEN)]
     changed = {name: str(chosen[name]) for name in known if chosen[name] != default[name]}
     budget = {"budget": AUTO if auto else str(config.budget)}
     own = {OWN: text} if (text := own_text(config)) else {}
-    return {"prompt": prompt, "system": system} | budget | changed | own
+    plain = {METHOD: PLAIN} if lane.method == PLAIN else {}
+    return {"prompt": prompt, "system": system} | budget | changed | own | plain
 
 
 def from_query(query: Mapping[str, str]) -> Asked:
@@ -44,21 +47,22 @@ def from_query(query: Mapping[str, str]) -> Asked:
         find(system)
         given, auto = without_auto(query)
         auto = auto or given.keys().isdisjoint(CHOSEN)
-        return Asked("", prompt, system, _settings(given, usual(system) if auto else {}), auto)
+        return Asked("", prompt, system, _lane(given, usual(system) if auto else {}, auto))
     except ValueError as error:
         return Asked(
             prompt=prompt, system=names()[0], problem=f"The link's settings were left out: {error}."
         )
 
 
-def _settings(query: Mapping[str, str], known: Mapping[str, Any]) -> DecodeConfig:
-    """The settings of an address; ``known`` are not asked of it."""
-    values = dict(zip(FIELDS, values_of(DecodeConfig()), strict=True))
-    values |= known
+def _lane(query: Mapping[str, str], known: Mapping[str, Any], auto: bool) -> Lane:
+    """The method and settings of an address; ``known`` are not asked of it."""
+    method = check_method(query.get(METHOD, "presto"))
+    values = dict(zip(FIELDS, values_of(DecodeConfig(), auto, method), strict=True))
+    values |= METHODS[method] | dict(known)
     for name in FIELDS:
-        if name in query and name != AUTO:
+        if name in query and name not in (AUTO, METHOD):
             values[name] = _value(name, query[name], values[name])
-    return config_of(list(values.values()))
+    return lane_of(list(values.values()))
 
 
 def _value(name: str, text: str, default: Any) -> Any:

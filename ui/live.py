@@ -1,16 +1,15 @@
 """Asking for a run: checks, streaming round by round, stopping, and what went wrong in words."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import gradio as gr
 
-from presto.records import DecodeConfig
 from presto.runs.events import RunEvent
-from presto.runs.requests import tree_method
-from ui.controls import config_of, is_auto
+from presto.runs.requests import without_method
+from ui.controls import lane_of
 from ui.error_messages import reason, sentence
 from ui.explore_payload import ExplorePayload
 from ui.lanes import Lane, Waiting
@@ -23,19 +22,20 @@ from ui.serving import decode_lanes
 
 BUSY, READY = gr.Button(interactive=False), gr.Button(interactive=True)
 STOPPABLE, UNSTOPPABLE = gr.Button(interactive=True), gr.Button(interactive=False)
-MESSAGES = ("Decoding with PRESTO…", "Decoding the same prompt with linear drafting, to compare…")
 
 
-def lanes_of(config: DecodeConfig, auto: bool) -> tuple[Lane, ...]:
-    """What a run of "Explore" decodes, in the order of ``MESSAGES``."""
-    return Lane(tree_method(config), config, auto), Lane("linear", config, auto)
+def lanes_of(lane: Lane) -> tuple[Lane, ...]:
+    """What a run of "Explore" decodes: what is asked for, then linear drafting, to compare."""
+    if lane.method == "linear":
+        return (lane,)
+    return lane, Lane("linear", without_method(lane.config), lane.auto)
 
 
 def check(ticket: object, prompt: object, system: str, *settings: Any) -> list[dict[str, Any]]:
     """Refuse a request that cannot run, with one sentence under the prompt, before it is queued."""
     message = ""
     try:
-        check_request(prompt, system, lanes_of(config_of(settings), is_auto(settings)))
+        check_request(prompt, system, lanes_of(lane_of(settings)))
         message = queue_full()
     except ValueError as error:
         message = sentence(error)
@@ -53,35 +53,39 @@ def begin(ticket: RunTicket, *request: Any) -> tuple[int, None, Any, Any]:
 def run_live(
     ticket: RunTicket, number: int, prompt: str, system: str, *settings: Any
 ) -> Iterator[Value]:
-    """Decode the prompt, PRESTO first, then linear drafting; one update per round, until it is no
-    longer wanted.
+    """Decode the prompt, first as asked, then with linear drafting; one update per round, until it
+    is no longer wanted.
     """
-    config, auto = config_of(settings), is_auto(settings)
-    payload = ExplorePayload("live", "Your prompt", link=to_query(prompt, system, config, auto))
-    request = Request(system, prompt, lanes_of(config, auto), MESSAGES)
-    yield from follow(ticket, number, request, payload.take, payload.value)
+    lane = lane_of(settings)
+    payload = ExplorePayload("live", "Your prompt", link=to_query(prompt, system, lane))
+    request = Request(system, prompt, lanes_of(lane))
+    yield from follow(ticket, number, request, payload)
 
 
 class Request(NamedTuple):
-    """What to decode, lane after lane, and a message for each while it is decoded."""
+    """What to decode, lane after lane."""
 
     system: str
     prompt: str
     lanes: Sequence[Lane]
-    messages: Sequence[str]
 
 
-def follow(
-    ticket: RunTicket,
-    number: int,
-    request: Request,
-    take: Callable[[int, RunEvent], None],
-    value: Callable[[State, str], Value],
-) -> Iterator[Value]:
+class Payload(Protocol):
+    """What takes all that the lanes tell, and is sent to the page."""
+
+    def take(self, lane: int, event: RunEvent) -> None:
+        """Take what the lane of that number has told."""
+
+    def value(self, state: State = "done", message: str = "") -> Value:
+        """What is shown, with a sentence about what happens now or went wrong."""
+
+    def progress(self) -> str:
+        """How far the newest lane is, in a sentence."""
+
+
+def follow(ticket: RunTicket, number: int, request: Request, payload: Payload) -> Iterator[Value]:
     """What the page shows of run ``number``, from loading to its end in words, until it is no
     longer wanted.
-
-    ``take(lane, event)`` is given all that a lane tells; ``value(state, message)`` is then shown.
     """
 
     def wanted(_: object = None) -> bool:
@@ -89,22 +93,22 @@ def follow(
 
     if not wanted():
         return  # given up while it waited in the queue: the page stays as it is
-    system, prompt, lanes, messages = request
+    system, prompt, lanes = request
     end = ""
     try:
-        yield value("running", "Loading the model and reading the prompt…")
+        yield payload.value("running", "Loading the model and reading the prompt…")
         check_request(prompt, system, lanes)
         with closing(decode_lanes(system, prompt, lanes)) as updates:  # closing frees the model
             for update in takewhile(wanted, updates):
                 if isinstance(update, Waiting):
-                    yield value("running", update.message)
+                    yield payload.value("running", update.message)
                     continue
-                take(update.lane, update.event)
-                yield value("running", messages[update.lane])
+                payload.take(update.lane, update.event)
+                yield payload.value("running", payload.progress())
     except Exception as error:
         end = reason(error)
     if number in (ticket.wanted, ticket.stopped):
-        yield value("done", "Stopped." if ticket.stopped == number else end)
+        yield payload.value("done", "Stopped." if ticket.stopped == number else end)
     ticket.end(number)
 
 

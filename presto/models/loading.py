@@ -33,6 +33,8 @@ logger = logging.getLogger(__name__)
 CPU = torch.device("cpu")
 FREE, RATIO = 10_000_000, 2  # parameters more than the files hold: told by name, tensor by tensor
 _LOCAL = {"trust_remote_code": False, "local_files_only": True}
+_RECURRENT_LAYERS = {"linear_attention", "mamba", "recurrent", "conv", "hybrid", "hybrid_sliding"}
+_RECURRENT_MODELS = {"rwkv", "xlstm"}  # without kinds of layers
 _USUAL = {  # settings that change what greedy ``generate`` writes, and their usual values
     "repetition_penalty": (None, 1.0),
     "no_repeat_ngram_size": (None, 0),
@@ -160,9 +162,20 @@ def _not_decodable(config: Any, kind: Any) -> str:
         return "is a multimodal model: only text models are decoded here"
     if kind is None:
         return "is no causal language model"
-    if getattr(kind, "_is_stateful", False):
+    if _is_recurrent(config, kind):
         return "keeps a recurrent state (a state-space or hybrid model), which no tree can share"
     return ""
+
+
+def _is_recurrent(config: Any, kind: Any) -> bool:
+    """Whether a model sums up its past in a state instead of keeping keys of all of it.
+
+    Newer versions of transformers name the kinds of its layers, older ones mark its class; a few
+    models have neither.
+    """
+    layers = set(getattr(config, "layer_types", None) or ())
+    named = config.model_type in _RECURRENT_MODELS or layers & _RECURRENT_LAYERS
+    return bool(named or getattr(kind, "_is_stateful", False))
 
 
 def _is_composed(config: Any) -> bool:

@@ -123,6 +123,17 @@ def config_for(method: Method, config: DecodeConfig) -> DecodeConfig:
     return changed(config, METHODS[method])
 
 
-def tree_method(config: DecodeConfig) -> Method:
-    """What decoding a tree by these very settings is called: ``presto+`` or ``presto``."""
-    return "presto+" if config_for("presto+", config) == config else "presto"
+def method_of(config: DecodeConfig) -> Method:
+    """What decoding a draft by these very settings is called: the method that would change none of
+    them, else ``presto``.
+    """
+    drafting: tuple[Method, ...] = ("presto+", "linear", "blind")
+    return next((m for m in drafting if config_for(m, config) == config), "presto")
+
+
+def without_method(config: DecodeConfig) -> DecodeConfig:
+    """``config`` with what makes it another method than ``presto`` at its default: what other
+    methods start from.
+    """
+    default = asdict(DecodeConfig())
+    return changed(config, {name: default[name] for name in METHODS[method_of(config)]})

@@ -9,7 +9,7 @@ from presto.runs.requests import METHODS
 from presto.scorers import SCORERS
 from presto.searches import SEARCHES
 
-PLAIN = "ar"  # the method that drafts nothing
+PLAIN: Method = "ar"  # the method that drafts nothing
 
 
 class Variant(NamedTuple):

@@ -62,7 +62,7 @@ def test_every_lane_shows_its_tree_and_a_node_is_found_in_all_of_them(
     expect(said).to_contain_text("drafted nodes accepted, then the target’s own")
     trees.last.focus()
     page.keyboard.press("ArrowRight")
-    expect(said).to_contain_text("’: last committed")
+    expect(said).to_contain_text("’: root")
     page.keyboard.press("ArrowRight")
     expect(said).to_contain_text("’: ")
     found = remarks.filter(has_text=said.inner_text().split("’:")[0])

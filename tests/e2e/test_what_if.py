@@ -147,7 +147,7 @@ def test_its_setting_runs_in_a_lane_of_compare(visit: Visit, here: str) -> None:
     expect(page.get_by_role("tab", name="Compare")).to_have_attribute("aria-selected", "true")
     expect(page.locator('#compare [data-part="badge"]')).to_have_text("live")
     expect(page.locator("#ask-lanes textarea")).to_have_value(TRACE.prompt)
-    expect(page.get_by_label("Lane 1")).to_have_value("PRESTO, settings of Explore")
+    expect(page.get_by_label("Lane 1")).to_have_value("settings of Explore")
     expect(page.get_by_role("button", name="Run lanes")).to_be_enabled()
     expect(page.locator("#compare")).to_contain_text("PRESTO")
     page.get_by_role("tab", name="Explore").click()

@@ -14,7 +14,8 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+# In place of this folder, in which a module may have the name of an installed package.
+sys.path[0] = str(Path(__file__).resolve().parents[2])
 import gradio  # noqa: E402, F401
 
 sys.modules["torch"] = None  # type: ignore[assignment]
