@@ -110,7 +110,8 @@ def control(setting: Setting) -> gr.components.Component:
         return gr.Number(setting.default, precision=0, **bounds, **about)
     step = 1 if whole else STEP
     low, seen = setting.low + step * setting.open_low, setting.name not in CHOSEN
-    return gr.Slider(low, setting.high, setting.default, step=step, visible=seen, **about)
+    bounds = {"minimum": low, "maximum": setting.high, "step": step}
+    return gr.Slider(value=setting.default, **bounds, visible=seen, min_width=220, **about)
 
 
 def method_control() -> gr.Radio:
