@@ -13,6 +13,7 @@ import contextlib
 import importlib.abc
 import importlib.util
 import os
+import resource
 import signal
 import sys
 import time
@@ -24,7 +25,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "docs" / "mutation.md"
-SECONDS = 120  # a change that makes the tests run longer is found
+# A change that makes the tests take more processor time than this is found, and one that makes them
+# wait for ever.
+SECONDS, PATIENCE = 60, 1200
 # File → the tests that look at it, those that find most first.
 TESTS = {
     "presto/records/tree.py": "tree viz_tree tree_attention",
@@ -218,6 +221,7 @@ def passes(files: list[str], mutant: Mutant | None, examples: int) -> bool:
     child = os.fork()
     if child:
         return _waited(child)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     os.environ["PRESTO_EXAMPLES"] = str(examples)
     if mutant is not None:
         sys.meta_path.insert(0, Replaced(mutant))
@@ -248,7 +252,7 @@ def _tests(files: list[str]) -> int:
 
 def _waited(child: int) -> bool:
     """Whether the process ended well within its time."""
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

@@ -14,6 +14,7 @@ from viz.scores import _get_scores_info, _get_scores_plot, _labels
 from viz.speedup import (
     ORACLE,
     PLAIN,
+    WARM_UP,
     SpeedupInfo,
     SpeedupPoints,
     _get_speedup_info,
@@ -163,6 +164,19 @@ def test_plain_decoding_is_compared_at_the_same_token_counts() -> None:
     assert PLAIN not in [part.name for part in speedup_figure(ours, linear).data]
 
 
+def test_times_begin_after_the_warm_up_rounds_of_both_lanes() -> None:
+    cold = ((2, 9.0), *((2, 1.0),) * (2 * WARM_UP))
+    ours, linear = lane("presto", *cold), lane("linear", *((4, 2.0),) * 4)
+    ar = lane("ar", *((1, 0.5),) * 14)
+    points = _get_speedup_info(ours, linear, ar).points
+    # Linear leaves its third round with the 12th token, in round 6 of ours.
+    assert [point.seconds for point in points] == [None] * 6 + [pytest.approx(7.0 / 15.0)]
+    assert [point.ar for point in points] == [None] * 6 + [pytest.approx(1.0)]
+    assert all(point.passes for point in points)
+    short = _get_speedup_info(lane("presto", *cold[:-1]), linear).points
+    assert None not in [point.seconds for point in short]  # nothing would be left of a short run
+
+
 def test_oracle_counts_the_emitted_text_inside_the_top_eight_and_a_bonus() -> None:
     # The run emits 10 11 | 12 13 | 14: from round 1 the oracle finds 10, 11 and 12, not 13 (its
     # ninth candidate).
@@ -227,6 +241,7 @@ def test_speed_sentence_is_honest() -> None:
     assert speed_sentence(ours, ours).startswith("1.00×: as fast as")
     assert speed_sentence(ours, None) == speed_sentence(ours, lane("linear"))
     assert "has not run" in speed_sentence(ours, None)
+    assert speed_sentence(lane("linear", (2, 1.0)), None).startswith("This is linear drafting")
 
 
 def test_numbers_name_only_lanes_that_ran() -> None:

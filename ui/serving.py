@@ -2,6 +2,7 @@
 words.
 """
 
+import logging
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -11,13 +12,14 @@ from typing import TypeVar
 from presto.models.catalogue import find
 from presto.models.memory import is_out_of_memory, release
 from ui import zero
-from ui.error_messages import ServingError, no_memory
+from ui.error_messages import ServingError, no_memory, reason
 from ui.lanes import Lane, Update, Waiting, told
 from ui.limits import limit
 from ui.listeners import Attention
 from ui.worker import ModelThread, StuckError
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 ROUND_SECONDS, LOAD_SECONDS = 120, 1800  # PRESTO_ROUND_SECONDS, PRESTO_LOAD_SECONDS
 
 
@@ -57,6 +59,22 @@ def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[U
         finally:
             if not thread.stuck:
                 thread.within(ROUND_SECONDS, events.close)
+
+
+def load_ahead(system: str) -> None:
+    """Load a pair while nobody waits yet, on the model's thread: the first visitor's run waits for
+    what is left of it. What goes wrong is told to whoever asks for that pair.
+    """
+    _thread().submit(partial(_prepare_quietly, system))
+
+
+def _prepare_quietly(system: str) -> None:
+    from presto.runs.runner import prepare
+
+    try:
+        prepare(system)
+    except Exception as error:
+        log.warning("%s was not loaded ahead: %s", find(system).title, reason(error))
 
 
 def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:

@@ -26,11 +26,14 @@ MEASURED, PASSES, PLAIN = "measured time", "per target pass", "AR"
 TOP = 8  # candidates per position that the oracle chooses from
 ORACLE = f"oracle@{TOP}"
 LOWEST_TOP = 1.62  # the axis shows at least that much
+# The first rounds of a run are slow (caches are cold, kernels start): what a ratio of their times
+# shows is that, not the methods. Runs of twice as many rounds or fewer are shown whole.
+WARM_UP = 3
 
 
 class SpeedupPoint(NamedTuple):
     """One round: ratios to linear drafting at as many tokens, ``None`` where a lane is not that
-    far or has no clock.
+    far, has no clock or, for times, is still in its ``WARM_UP`` rounds.
     """
 
     seconds: float | None
@@ -82,6 +85,8 @@ class SpeedupPoints:
         self.ar = None if ar is None else Clock.of(ar)
         self.oracle = list(accumulate(oracle_committed(trace), initial=0))
         self.points: list[SpeedupPoint] = []
+        count = len(self.run.tokens) - 1
+        self.warm_up = WARM_UP if count > 2 * WARM_UP else 0
 
     def extend(self, linear: Clock) -> list[SpeedupPoint]:
         """Add the points that linear drafting has now reached, and return them."""
@@ -93,18 +98,22 @@ class SpeedupPoints:
         return self.points[known:]
 
     def _point(self, rounds: int, linear: Clock) -> SpeedupPoint:
-        tokens, seconds = self.run.tokens[rounds], self.run.seconds[rounds]
-        time, passes = linear.seconds_at(tokens), linear.rounds_at(tokens)
-        assert time is not None
+        tokens, passes = self.run.tokens[rounds], linear.rounds_at(self.run.tokens[rounds])
         assert passes is not None
-        plain = self.ar and self.ar.seconds_at(tokens)
+        plain = self.ar and self._warm(self.ar, tokens)
+        ours, base = self._warm(self.run, tokens), self._warm(linear, tokens)
         return SpeedupPoint(
-            seconds=time / seconds if seconds > 0 else None,
+            seconds=base / ours if base and ours else None,
             passes=passes / rounds,
             tokens_per_pass=tokens / rounds,
-            ar=time / plain if plain else None,
+            ar=base / plain if base and plain else None,
             oracle=passes / rounds * self.oracle[rounds] / tokens if self.has_oracle else None,
         )
+
+    def _warm(self, clock: Clock, tokens: int) -> float | None:
+        """When that lane had committed ``tokens``; ``None`` where it had not, or was warming up."""
+        rounds = clock.rounds_at(tokens)
+        return None if rounds is None or rounds <= self.warm_up else clock.seconds_at(tokens)
 
     @property
     def has_oracle(self) -> bool:
@@ -217,6 +226,8 @@ def _because(method: Method, run: Totals, linear: Totals) -> str:
 
 def speed_in_words(method: Method, run: Totals, linear: Totals | None) -> str:
     """``speed_sentence`` from the sums of both runs."""
+    if method == "linear":
+        return "This is linear drafting itself, what the other methods are compared with."
     ratio = run.speedup_over(linear) if linear else None
     if linear is None or ratio is None:
         return "Not compared: linear drafting has not run on this prompt."
