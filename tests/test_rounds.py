@@ -21,6 +21,7 @@ from ui.compare_payload import ComparePayload
 from ui.explore_payload import ExplorePayload
 
 ROUNDS, EDGE = 120, 15
+METHODS: tuple[Method, ...] = ("ar", "linear", "presto")
 SHARE = 1.1  # the most that a late update may cost of an early one: rounds differ a little
 
 
@@ -44,18 +45,18 @@ def calls(work: Callable[[], object]) -> int:
     return count
 
 
-def costs(payload: Any, lanes: list[tuple[Any, Trace]]) -> list[list[int]]:
+def costs(payload: Any, lanes: list[tuple[int, Trace]]) -> list[list[int]]:
     """Calls per update of each lane's rounds, the first left out, which fills caches."""
 
-    def update(name: Any, event: RunEvent) -> None:
-        payload.take(name, event)
+    def update(lane: int, event: RunEvent) -> None:
+        payload.take(lane, event)
         payload.value("running")
 
     result = []
-    for name, trace in lanes:
+    for number, trace in lanes:
         start, *rounds = events_of(trace)
-        payload.take(name, start)
-        result.append([calls(partial(update, name, event)) for event in rounds][1:])
+        payload.take(number, start)
+        result.append([calls(partial(update, number, event)) for event in rounds][1:])
     return result
 
 
@@ -64,7 +65,8 @@ PAGES: dict[str, Callable[[], list[list[int]]]] = {
         ExplorePayload("live", ""), [(0, lane("presto")), (1, lane("linear"))]
     ),
     "compare": lambda: costs(
-        ComparePayload("live", ""), [(name, lane(name)) for name in ("ar", "linear", "presto")]
+        ComparePayload("live", "", names=METHODS),
+        [(number, lane(method)) for number, method in enumerate(METHODS)],
     ),
 }
 

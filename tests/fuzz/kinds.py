@@ -242,7 +242,7 @@ def follow_link(query: dict[str, str]) -> None:
     from ui.links import from_query, to_query
 
     asked = from_query(query)
-    to_query(asked.prompt, asked.system or names()[0], asked.config, asked.auto)
+    to_query(asked.prompt, asked.system or names()[0], asked.lane)
     if asked.problem:
         raise ValueError(asked.problem)
 
