@@ -41,10 +41,12 @@ from ui.listeners import Listeners
 from ui.live import begin, check, halt, ready_again, run_live
 from ui.payload import Value
 from ui.player import STYLES, component, early_scripts, serve_files, unchanging
+from ui.preload import chosen
 from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
 from ui.replay_api import replays
 from ui.run_ticket import RunTicket
+from ui.serving import load_ahead
 from ui.settings_panel import settings_panel
 from ui.streams import StreamsOverSockets
 from ui.what_if import WhatIf
@@ -260,8 +262,10 @@ def around() -> list[Middleware]:
 def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
+    pairs = chosen()
     zero.preload()
-    bound_queue(build()).launch(
+    page = bound_queue(build())
+    page.launch(
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
         server_port=port,
         theme=gr.themes.Base(font=FONTS, font_mono=MONO_FONTS),
@@ -273,7 +277,10 @@ def main() -> None:
         app_kwargs={"middleware": around()},
         state_session_capacity=limit("PRESTO_SESSIONS", SESSIONS),
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
+        prevent_thread_lock=True,
     )
+    load_ahead(pairs)
+    page.block_thread()
 
 
 if __name__ == "__main__":

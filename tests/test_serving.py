@@ -11,6 +11,7 @@ import gradio as gr
 import pytest
 import torch
 
+from presto.models import machine
 from presto.models.memory import is_out_of_memory
 from presto.records import DecodeConfig
 from presto.records import settings as config_settings
@@ -24,6 +25,7 @@ from ui.controls import FIELDS, values_of
 from ui.error_messages import ServingError, no_memory
 from ui.lanes import Lane, LaneEvent, Waiting
 from ui.limits import check_request
+from ui.preload import chosen
 from ui.run_ticket import RunTicket
 from ui.settings_panel import settings_panel
 from ui.worker import ModelThread, StuckError
@@ -83,6 +85,70 @@ def test_the_controls_have_the_ranges_of_the_settings() -> None:
         assert controls[name].minimum == setting.low or setting.open_low
     longest = bounded["max_new_tokens"].high
     check_request("hello", PAIR, lanes("presto", "linear", budget=200, max_new_tokens=longest))
+
+
+def test_pairs_are_loaded_ahead_and_a_run_waits_for_the_rest_of_it(
+    decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded, ready = list[str](), threading.Event()
+    monkeypatch.setattr(machine, "why_unavailable", lambda spec: "" if spec.name == PAIR else "no")
+
+    def prepare(system: str) -> None:
+        loaded.append(system)
+        ready.wait(10)
+
+    decode["prepare"] = prepare
+    serving.load_ahead((PAIR, "qwen3-8b-dflash"))  # the second cannot run here
+    updates = serving.decode_lanes(PAIR, "hello", lanes("presto"))
+    assert isinstance(next(updates), Waiting)
+    ready.set()
+    assert [type(update) for update in updates][-4:] == [LaneEvent] * 4
+    assert loaded == [PAIR, PAIR]
+
+
+def test_a_pair_that_cannot_be_loaded_ahead_is_tried_again_by_the_run(
+    decode: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(machine, "why_unavailable", lambda spec: "")
+    problems = [RuntimeError("no disk")]
+    decode["prepare"] = lambda system: _raise(problems.pop()) if problems else None
+    serving.load_ahead((PAIR,))
+    updates = list(serving.decode_lanes(PAIR, "hello", lanes("presto")))
+    assert sum(isinstance(update, LaneEvent) for update in updates) == 4
+    assert "could not be loaded ahead" in caplog.text
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        (None, ("smollm2-gated",)),
+        ("", ()),
+        ("nemotron-8b, smollm2-dflash", ("nemotron-8b", "smollm2-dflash")),
+    ],
+)
+def test_the_pairs_loaded_ahead_are_named_in_the_environment(
+    text: str | None, pairs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PRESTO_PRELOAD", raising=False)
+    if text is not None:
+        monkeypatch.setenv("PRESTO_PRELOAD", text)
+    assert chosen() == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("gpt", "known pairs"), (",".join(["smollm2-gated"] * 3), "names 3 pairs, at most 2")],
+)
+def test_unknown_or_too_many_pairs_end_the_server_before_it_serves(
+    text: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESTO_PRELOAD", text)
+    with pytest.raises(ValueError, match=words):
+        chosen()
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,12 @@ from functools import partial
 from traceback import clear_frames
 from typing import TypeVar
 
+from presto.models import machine
 from presto.models.catalogue import find
 from presto.models.memory import is_out_of_memory, release
+from presto.records import DecodeConfig
 from ui import zero
-from ui.error_messages import ServingError, no_memory, reason
+from ui.error_messages import ServingError, no_memory
 from ui.lanes import Lane, Update, Waiting, told
 from ui.limits import limit
 from ui.listeners import Attention
@@ -21,6 +23,7 @@ from ui.worker import ModelThread, StuckError
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 ROUND_SECONDS, LOAD_SECONDS = 120, 1800  # PRESTO_ROUND_SECONDS, PRESTO_LOAD_SECONDS
+WARM = 8  # tokens of the run that nobody sees
 
 
 _threads: list[ModelThread] = []
@@ -61,20 +64,25 @@ def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[U
                 thread.within(ROUND_SECONDS, events.close)
 
 
-def load_ahead(system: str) -> None:
-    """Load a pair while nobody waits yet, on the model's thread: the first visitor's run waits for
-    what is left of it. What goes wrong is told to whoever asks for that pair.
+def load_ahead(pairs: Sequence[str]) -> None:
+    """Load the pairs that can run here, beside the page, and decode a few tokens for nobody: the
+    first visitor waits at most for the rest of it. On ZeroGPU they are there already.
     """
-    _thread().submit(partial(_prepare_quietly, system))
+    for name in () if zero.ACTIVE else pairs:
+        if not machine.why_unavailable(find(name)):
+            _thread().submit(partial(_warm_up, name))
 
 
-def _prepare_quietly(system: str) -> None:
-    from presto.runs.runner import prepare
+def _warm_up(system: str) -> None:
+    """What goes wrong is logged here, and told to whoever asks for the pair."""
+    from presto.runs.runner import prepare, stream
 
     try:
         prepare(system)
-    except Exception as error:
-        log.warning("%s was not loaded ahead: %s", find(system).title, reason(error))
+        for _ in stream(system, "Hello", "presto", DecodeConfig(max_new_tokens=WARM), auto=True):
+            pass
+    except Exception:
+        log.warning("%s could not be loaded ahead", find(system).title, exc_info=True)
 
 
 def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:

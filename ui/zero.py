@@ -14,9 +14,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import gradio as gr
 
-from presto.models.catalogue import PairSpec, find, names
+from presto.models.catalogue import PairSpec, find
 from ui.error_messages import ServingError, reason_in
 from ui.lanes import Lane, Update, told
+from ui.preload import chosen
 
 F = TypeVar("F", bound=Callable[..., Any])
 ACTIVE = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
@@ -48,18 +49,6 @@ class Refusal(NamedTuple):
     """Why the worker cannot go on, in words."""
 
     message: str
-
-
-def chosen() -> tuple[str, ...]:
-    """The pairs this Space offers, named in PRESTO_PRELOAD (separated by commas): at most two fit
-    beside each other.
-    """
-    listed = tuple(name.strip() for name in os.environ.get("PRESTO_PRELOAD", names()[0]).split(","))
-    for name in listed:
-        find(name)
-    if len(listed) > 2:
-        raise ValueError(f"PRESTO_PRELOAD names {len(listed)} pairs, at most 2 are allowed")
-    return listed
 
 
 def why_unavailable(spec: PairSpec) -> str:

@@ -63,8 +63,9 @@ def rendered_address(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture(scope="session")
 def real_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app as it is: committed recordings and the embedded pair."""
-    with served(APP, tmp_path_factory.mktemp("real") / "log") as url:
+    """The app as it is: committed recordings and the embedded pair, loaded ahead."""
+    log = tmp_path_factory.mktemp("real") / "log"
+    with served(APP, log, PRESTO_PRELOAD="smollm2-gated") as url:
         yield url
 
 

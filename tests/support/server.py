@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SERVE, APP = Path(__file__).with_name("serve.py"), Path(__file__).parents[2] / "app.py"
+# Nothing is loaded ahead, unless a test asks for it.
+USUAL = {"PRESTO_PRELOAD": ""}
 START = 90  # seconds a busy machine may need to import Gradio
 
 
@@ -42,7 +44,7 @@ def served(script: Path, log: Path, **settings: str) -> Iterator[str]:
         log.open("wb") as out,
         subprocess.Popen(
             [sys.executable, str(script)],
-            env=os.environ | settings | {"PORT": str(port)},
+            env=os.environ | USUAL | settings | {"PORT": str(port)},
             stdout=out,
             stderr=out,
         ) as server,
