@@ -32,6 +32,7 @@ from ui.compare import (
 from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
 from ui.controls import CHOSEN, FIELDS, values_of
+from ui.examples import example_buttons
 from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.gate import Gate
@@ -172,6 +173,7 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
         prompt = gr.Textbox(text, label="Prompt", lines=1, max_lines=4, scale=6, min_width=320)
         run = gr.Button("Run", variant="primary", scale=1, min_width=90)
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
+    examples_row = gr.Row(elem_id="examples")
     with gr.Accordion("Settings", open=False, elem_id="settings"):
         settings = settings_panel(AT_ONCE)
     player = component("player", opening(value) if titles else value)
@@ -180,6 +182,8 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     auto, chosen = named[AUTO], [named[name] for name in CHOSEN]
     picker.input(open_recorded, [picker, ticket], [player, prompt, auto, *chosen], **AT_ONCE)
     opened = [picker, prompt, player, auto, *chosen]
+    with examples_row:
+        example_buttons(runs_folder(), open_recorded, ticket, opened, AT_ONCE)
     player.upload(open_file, ticket, opened, show_progress_on=prompt, **ONE_FILE)
     preset.input(PRESETS.get, preset, prompt, **AT_ONCE)
     request = [prompt, *settings]

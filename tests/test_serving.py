@@ -335,7 +335,7 @@ def test_loading_shows_what_is_loaded_and_for_how_long(
     assert isinstance(first, Waiting)
     assert (
         first.message
-        == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter… 1 s"
+        == "Loading SmolLM2-135M-Instruct, drafting for itself through a gated adapter…"
     )
     loading.set()
     assert len([update for update in updates if isinstance(update, LaneEvent)]) == 4

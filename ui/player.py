@@ -27,6 +27,7 @@ _SHEETS = (
     "timeline",
     "learn",
     "panels",
+    "notes",
     "text",
     "what_if",
     "table",

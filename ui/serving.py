@@ -93,10 +93,10 @@ def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:
         f"{title} does not fit into this machine's memory: choose a smaller pair.",
         f"{title} could not be loaded in time: run again, or choose another pair.",
     ):
-        for seconds in thread.watched(
+        for _ in thread.watched(
             limit("PRESTO_LOAD_SECONDS", LOAD_SECONDS), partial(prepare, system)
         ):
-            yield Waiting(f"Loading {title}… {seconds:.0f} s")
+            yield Waiting(f"Loading {title}…")
 
 
 def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:

@@ -32,13 +32,22 @@ function saveRecord({ run, view, served }) {
 
 const saveTree = (format) => (player) => savePicture(player.view.part.tree, format, player.round);
 
+/** Go to the next ("later") or previous ("earlier") round where the scores disagree. */
+const differ = (direction) => (player) => {
+  const { view, round } = player;
+  const there = view.timeline.differs(round, direction);
+  if (there !== null) return player.jump(there);
+  const where = direction === "later" ? "after" : "before";
+  view.announce(`No round ${where} this one where the scores disagree.`);
+};
+
 const COMMANDS = {
   first: (player) => player.jump(0),
   back: (player) => player.jump(player.round - 1),
   next: (player) => player.jump(player.round + 1),
   last: (player) => player.jump(player.run.count - 1),
-  earlier: (player) => player.differ("earlier"),
-  later: (player) => player.differ("later"),
+  earlier: differ("earlier"),
+  later: differ("later"),
   play: (player) => player.playback.toggle(player.speed),
   "by-aligned": (player) => player.rankBy("aligned"),
   "by-blind": (player) => player.rankBy("blind"),

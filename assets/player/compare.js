@@ -9,6 +9,7 @@ import { RunGuard } from "./logic/guard.js";
 import { committedIn, lastPosition, readLane, roundAt, withLanes } from "./logic/lanes.js";
 import { SmallTrees } from "./small_trees.js";
 import { makeChip } from "./text.js";
+import { Veil } from "./veil.js";
 
 const FACTS = ["scorer", "draft", "τ", "tokens/s", "over the first lane", "text"];
 const CLOCK_LABEL = "Tokens committed over seconds, one line per lane.";
@@ -61,6 +62,7 @@ class Compare {
     this.lanes = [];
     this.small = new SmallTrees();
     this.guard = new RunGuard();
+    this.veil = new Veil(part);
     root.addEventListener("click", ({ target }) => {
       const button = target.closest("[data-do]");
       if (button) this.jump(button.dataset.do);
@@ -77,8 +79,11 @@ class Compare {
   receive(value) {
     if (!value?.head) return;
     const head = JSON.parse(value.head);
-    const message = this.guard.admit(value.key, head.badge);
+    const isEmpty = head.state === "running" && !value.lanes.length;
+    const message = this.guard.admit(value.key, head.badge, isEmpty);
     if (message === "late") return;
+    if (message === "awaited") return this.veil.show(head.message);
+    this.veil.lift();
     if (message === "other") Object.assign(this, { position: 1, lanes: [] });
     this.head = head;
     this.lanes = value.lanes.map((lane, i) => readLane(lane, this.lanes[i]));

@@ -34,6 +34,7 @@ export function listen(player) {
   const { root, part } = player.view;
   root.addEventListener("click", (event) => onClick(player, event));
   document.addEventListener("keydown", (event) => onKey(player, event));
+  document.addEventListener("presto-want", ({ detail }) => player.want(detail)); // ui/examples.py
   part.slider.addEventListener("input", () => player.jump(Number(part.slider.value) - 1));
   part.speed.addEventListener("change", () => player.playback.changeSpeed(player.speed));
   part.file.addEventListener("change", () => {

@@ -2,15 +2,17 @@
 
 import { make, makeButton } from "./dom.js";
 import { percent } from "./logic/format.js";
+import { explain } from "./tips.js";
 
 const NARROWEST = 0.06; // a stage with a smaller share of the time has no space for its name
 
 /** `numbers`: [name, value, meaning] of each. */
 export function showNumbers(box, numbers) {
   const entries = numbers.map(([name, value, meaning]) => {
-    const entry = make("div");
-    entry.title = meaning;
-    entry.append(make("dt", name), make("dd", value));
+    const [entry, term, word] = [make("div"), make("dt"), makeButton(name)];
+    explain(word, meaning);
+    term.append(word);
+    entry.append(term, make("dd", value));
     return entry;
   });
   box.replaceChildren(...entries);

@@ -12,6 +12,7 @@ import { neighbour, pathTo } from "./logic/path.js";
 import { Playback } from "./logic/playback.js";
 import { Run } from "./logic/run.js";
 import { TwoTrees } from "./two_trees.js";
+import { Veil } from "./veil.js";
 import { View } from "./view.js";
 import { WhatIf } from "./what_if.js";
 
@@ -31,6 +32,7 @@ class Player {
       view: (name) => this.learn.notice(`view:${name}`),
       idle: () => this.prepareNext(),
     });
+    this.veil = new Veil(part);
     this.twoTrees = new TwoTrees(part, asked, () => this.showTree());
     this.whatIf = new WhatIf(part, asked, { run: submit, go: (round) => this.jump(round) });
     this.playback = this.makePlayback();
@@ -60,6 +62,8 @@ class Player {
   receive(value) {
     const news = this.run.take(value);
     if (news === "ignored") return;
+    if (news === "awaited") return this.veil.show(this.run.awaited);
+    this.veil.lift();
     if (news === "replaced") this.restart();
     const { run, view } = this;
     view.showHead(run.head);
@@ -85,6 +89,12 @@ class Player {
     this.isFollowing = this.run.head.state === "running";
   }
 
+  /** Show `round` (from 1) of the recorded `run`, and say `words`, as soon as it is here. */
+  want({ run, round, words }) {
+    this.wanted = { run, round, words, node: null, whatIf: null };
+    this.showWanted();
+  }
+
   /** Show the round and node that the address or the reader asked for, once they are here. */
   showWanted() {
     const { run, wanted } = this;
@@ -95,6 +105,7 @@ class Player {
     this.wanted = { ...wanted, round: null };
     if (wanted.whatIf !== null) this.whatIf.restore(wanted.whatIf);
     this.show();
+    this.view.say(wanted.words || run.head.message);
   }
 
   /** Show the current round, or that there is none yet. */
@@ -214,14 +225,6 @@ class Player {
     this.view.announce(`Round ${round + 1}. ${run.round(round).sentence}`);
     this.learn.notice("step");
     if (this.isLast) this.learn.notice("last");
-  }
-
-  /** Go to the next ("later") or previous ("earlier") round where the scores disagree. */
-  differ(direction) {
-    const round = this.view.timeline.differs(this.round, direction);
-    if (round !== null) return this.jump(round);
-    const where = direction === "later" ? "after" : "before";
-    this.view.announce(`No round ${where} this one where the scores disagree.`);
   }
 
   /** The reader chose round `i`. */

@@ -163,3 +163,27 @@ test("a recorded run may be chosen again, a live one that was replaced does not 
   ];
   for (const [key, badge, expected] of messages) assert.equal(guard.admit(key, badge), expected);
 });
+
+test("a run without rounds is awaited: what is on screen stays until it has one or ends", () => {
+  const run = new Run();
+  run.take(message("a", 2, { badge: "recorded", state: "done" }));
+  const waiting = message("b", 0);
+  assert.equal(run.take(waiting), "awaited");
+  assert.deepEqual([run.loaded, run.count, run.head.badge], [2, 2, "recorded"]);
+  assert.equal(run.take(waiting), "awaited");
+  assert.equal(run.take(message("b", 1)), "replaced");
+  assert.equal(run.take(message("b", 2)), "updated");
+  assert.equal(run.take(message("c", 0)), "awaited");
+  assert.equal(run.take(message("c", 0, { state: "done" })), "replaced");
+  assert.deepEqual([run.loaded, run.head.state], [0, "done"]);
+});
+
+test("an awaited run that is given up for a recorded one does not come back", () => {
+  const run = new Run();
+  const recorded = message("a", 2, { badge: "recorded", state: "done" });
+  run.take(recorded);
+  run.take(message("b", 0));
+  assert.equal(run.take(recorded), "replaced");
+  for (const count of [0, 3]) assert.equal(run.take(message("b", count)), "ignored");
+  assert.deepEqual([run.loaded, run.head.badge], [2, "recorded"]);
+});

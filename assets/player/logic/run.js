@@ -31,19 +31,26 @@ export class Run {
   #points = []; // of the speed-up
   bars = []; // of the timeline: tokens of every round by how they came
   head = null;
+  awaited = ""; // what happens until the next run has a round
   speedup = null; // a figure, another one whenever it has changed
   record = ""; // its JSON, or the address of its file
   key = null; // what the server knows the run by
 
   /**
-   * Take the newest `value`. Returns "ignored" for a late or empty message, "replaced" when another
-   * run has begun, "updated" when the run on screen has news.
+   * Take the newest `value`. Returns "ignored" for a late or empty message, "awaited" when another
+   * run was asked for that has no round yet (`awaited` says what happens), "replaced" when it has
+   * begun, "updated" when the run on screen has news.
    */
   take(value) {
     if (!value?.head) return "ignored";
     const head = JSON.parse(value.head);
-    const message = this.#guard.admit(value.key, head.badge);
+    const isEmpty = head.state === "running" && !value.rounds.length;
+    const message = this.#guard.admit(value.key, head.badge, isEmpty);
     if (message === "late") return "ignored";
+    if (message === "awaited") {
+      this.awaited = head.message;
+      return "awaited";
+    }
     if (message === "other") this.#clear();
     if (value.rounds.length < this.loaded) return "ignored"; // runs only grow, so this one is late
     this.head = head;
