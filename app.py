@@ -183,7 +183,8 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
     picker.input(open_recorded, [picker, ticket], [player, prompt, auto, *chosen], **AT_ONCE)
     opened = [picker, prompt, player, auto, *chosen]
     with examples_row:
-        example_buttons(runs_folder(), open_recorded, ticket, opened, AT_ONCE)
+        shown = [picker, player, prompt, auto, *chosen]
+        example_buttons(runs_folder(), open_recorded, ticket, shown, AT_ONCE)
     player.upload(open_file, ticket, opened, show_progress_on=prompt, **ONE_FILE)
     preset.input(PRESETS.get, preset, prompt, **AT_ONCE)
     request = [prompt, *settings]

@@ -14,7 +14,8 @@ function noteBox() {
   note.hidden = true;
   document.body.append(note);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hide());
-  document.addEventListener("scroll", hide, { capture: true, passive: true });
+  const follow = () => shownFor && place(shownFor);
+  document.addEventListener("scroll", follow, { capture: true, passive: true });
   return note;
 }
 

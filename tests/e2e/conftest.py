@@ -41,6 +41,15 @@ def release(closed_log: Path) -> Iterator[Callable[[], None]]:
     hold.unlink(missing_ok=True)
 
 
+@pytest.fixture
+def loaded(closed_log: Path) -> Iterator[Callable[[], None]]:
+    """Live runs wait for their pair until this is called."""
+    hold = closed_log.with_name("loading")
+    hold.touch()
+    yield lambda: hold.unlink(missing_ok=True)
+    hold.unlink(missing_ok=True)
+
+
 @pytest.fixture(scope="session")
 def address(runs: Path, closed_log: Path) -> Iterator[str]:
     """The app over synthetic recordings, with a double for decoding."""
@@ -48,6 +57,7 @@ def address(runs: Path, closed_log: Path) -> Iterator[str]:
         "PRESTO_RUNS": str(runs),
         "CLOSED_LOG": str(closed_log),
         "HOLD": str(closed_log.with_name("hold")),
+        "HOLD_LOADING": str(closed_log.with_name("loading")),
     }
     with served(SERVE, closed_log.with_name("log"), **settings) as url:
         yield url

@@ -1,7 +1,8 @@
 """The app in a process of its own, with a double for decoding: synthetic rounds, one per ``PACE``
 seconds.
 
-While the file ``HOLD`` exists a run waits after its fourth round.
+While the file ``HOLD`` exists a run waits after its fourth round, and while ``HOLD_LOADING`` does,
+the pair is not loaded.
 """
 
 import os
@@ -21,6 +22,7 @@ from tests.support import synthetic  # noqa: E402
 
 PACE = float(os.environ.get("PACE", "0.05"))
 HOLD, HELD = os.environ.get("HOLD"), 4
+HOLD_LOADING = os.environ.get("HOLD_LOADING")
 CLOSED = Path(os.environ["CLOSED_LOG"]) if "CLOSED_LOG" in os.environ else None
 
 
@@ -51,11 +53,18 @@ def stream(
                 log.write(f"{method} {count}\n")
 
 
+def prepare(system: str) -> None:
+    """A double of ``presto.runs.runner.prepare``."""
+    while HOLD_LOADING and os.path.exists(HOLD_LOADING):
+        time.sleep(0.01)
+
+
 def double() -> types.ModuleType:
     """What stands where the app imports ``presto.runs.runner``."""
     runs = types.ModuleType("presto.runs.runner")
     runs.stream = stream  # type: ignore[attr-defined]
-    runs.prepare = runs.forget = lambda *_: None  # type: ignore[attr-defined]
+    runs.prepare = prepare  # type: ignore[attr-defined]
+    runs.forget = lambda: None  # type: ignore[attr-defined]
     return runs
 
 
