@@ -41,11 +41,13 @@ function bodyOf(socket, signal) {
 function fetchBySocket({ url, signal }) {
   const socket = new WebSocket(url.replace(/^http/, "ws"));
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => socket.close(), PATIENCE);
-    socket.onclose = () => {
+    const refuse = () => {
       clearTimeout(timer);
+      socket.onopen = () => socket.close(); // not before it is open, which browsers warn of
       reject(new TypeError("No WebSocket to this server."));
     };
+    const timer = setTimeout(refuse, PATIENCE);
+    socket.onclose = refuse;
     socket.onopen = () => {
       clearTimeout(timer);
       resolve(new Response(bodyOf(socket, signal)));

@@ -37,5 +37,6 @@ def test_the_other_pages_have_no_serious_finding(visit: Visit, name: str) -> Non
 def test_what_explains_a_setting_can_be_read(visit: Visit, settings: dict[str, object]) -> None:
     page = visit(**settings)
     page.locator("#settings").get_by_text("Settings", exact=True).click()
+    page.locator("#more button").first.click()
     page.get_by_text("Weight of the correction.").wait_for()
     assert [finding for finding in serious(page, "#settings") if "contrast" in finding] == []

@@ -99,6 +99,7 @@ def test_a_refused_file_is_quoted_as_it_is_spelled(
 def test_a_refused_request_is_quoted_as_it_is_spelled(visit: Visit, hostile: str) -> None:
     page = visit(url=hostile, expected="status of 422")
     page.get_by_role("button", name="Settings").click()
+    page.locator("#more button").first.click()
     page.get_by_role("combobox", name="Scorer").click()
     page.get_by_role("option", name="no_repeat").click()
     own = image("o")

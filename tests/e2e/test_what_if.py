@@ -149,7 +149,7 @@ def test_its_setting_runs_in_a_lane_of_compare(visit: Visit, here: str) -> None:
     expect(page.locator("#ask-lanes textarea")).to_have_value(TRACE.prompt)
     expect(page.get_by_label("Lane 1")).to_have_value("settings of Explore")
     expect(page.get_by_role("button", name="Run lanes")).to_be_enabled()
-    expect(page.locator("#compare")).to_contain_text("PRESTO")
+    expect(page.locator("#compare")).to_contain_text("settings of Explore")
     page.get_by_role("tab", name="Explore").click()
     page.locator("#settings").get_by_text("Settings", exact=True).click()
     budget = page.locator("#settings").get_by_role("spinbutton", name=re.compile("Budget"))
