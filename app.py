@@ -24,8 +24,8 @@ from ui.compare import (
     COMPARE,
     SETTINGS,
     check_lanes,
-    lane_controls,
     recorded_lanes,
+    replay_lanes,
     run_lanes,
     try_setting,
 )
@@ -36,6 +36,7 @@ from ui.examples import example_buttons
 from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.gate import Gate
+from ui.lane_forms import lane_controls
 from ui.limits import SESSIONS, limit
 from ui.links import from_query, to_query
 from ui.listeners import Listeners
@@ -78,7 +79,15 @@ def open_recorded(title: str, ticket: RunTicket) -> tuple[Any, ...]:
 def open_lanes(title: str, ticket: RunTicket) -> tuple[Value, str]:
     """The lanes and the prompt of a recorded run; a live comparison ends."""
     ticket.leave()
-    return recorded_lanes(recordings_in(runs_folder())[title])
+    path = recordings_in(runs_folder())[title]
+    ticket.shown = path.name
+    return recorded_lanes(path)
+
+
+def replayed(ticket: RunTicket, *values: Any) -> Value:
+    """The lanes' trees at the states of the run on the page "Compare"."""
+    ticket.leave()
+    return replay_lanes(runs_folder(), ticket, *values)
 
 
 def open_lane(event: gr.EventData) -> list[Any]:
@@ -205,10 +214,10 @@ def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
     """Up to four lanes side by side, with the pair and settings of the page "Explore", whose
     ``player`` may ask for one.
     """
-    titles = list(recordings_in(runs_folder()))
+    titles, first = list(recordings_in(runs_folder())), RunTicket()
     nothing = ComparePayload("recorded", "").value()
     value, text = (
-        open_lanes(titles[0], RunTicket()) if titles else (nothing, next(iter(PRESETS.values())))
+        open_lanes(titles[0], first) if titles else (nothing, next(iter(PRESETS.values())))
     )
     with gr.Row(equal_height=True, elem_id="ask-lanes"):
         picker = gr.Dropdown(
@@ -219,9 +228,11 @@ def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
         stop = gr.Button("Stop", interactive=False, scale=1, min_width=90)
     with gr.Row():
         lanes = lane_controls()
-    gr.HTML(f"<p>{SETTINGS}</p>", js_on_load=None, elem_id="settings-of-lanes")
+    with gr.Row(equal_height=True, elem_id="settings-of-lanes"):
+        gr.HTML(f"<p>{SETTINGS}</p>", js_on_load=None)
+        again = gr.Button("Replay lanes", size="sm", scale=0, min_width=120)
     side = component("compare", value)
-    ticket, number, buttons = gr.State(RunTicket()), gr.Number(visible=False), [run, stop]
+    ticket, number, buttons = gr.State(first), gr.Number(visible=False), [run, stop]
     picker.input(open_lanes, [picker, ticket], [side, prompt], **AT_ONCE)
     request = [prompt, *lanes, *settings]
     tried = player.submit(open_lane, None, [pages, prompt, *lanes, *settings], **AT_ONCE)
@@ -237,6 +248,7 @@ def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
             run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
         )
         over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
+    again.click(replayed, [ticket, *lanes, *settings], side, **ONE_FILE)
     stop.click(halt, ticket, buttons, **AT_ONCE)
 
 

@@ -18,11 +18,11 @@ from tests.support.results import RESULT
 from ui import bench, compare, live
 from ui.compare_payload import ComparePayload, recorded_value
 from ui.controls import values_of
-from ui.lanes import Lane
+from ui.lane_forms import FIRST, VALUES, values_of_lanes
 from ui.run_ticket import RunTicket
 
 DEFAULTS = values_of(DecodeConfig())
-FOUR = compare.FIRST
+FOUR = FIRST
 
 
 @pytest.fixture(autouse=True)
@@ -38,9 +38,9 @@ def head(value: dict[str, Any]) -> dict[str, Any]:
 def start(
     lanes: tuple[str, ...] = FOUR, prompt: str = "hello"
 ) -> tuple[RunTicket, Iterator[dict[str, Any]]]:
-    ticket = RunTicket()
+    ticket, forms = RunTicket(), values_of_lanes(lanes)
     number, *_ = live.begin(ticket)
-    return ticket, compare.run_lanes(ticket, number, prompt, *lanes, "smollm2-gated", *DEFAULTS)
+    return ticket, compare.run_lanes(ticket, number, prompt, *forms, "smollm2-gated", *DEFAULTS)
 
 
 def test_lanes_run_one_after_another_and_end_with_their_differences() -> None:
@@ -85,28 +85,11 @@ def test_a_lane_that_cannot_be_compared_is_refused() -> None:
         payload.take(1, next(events_of(other)))
 
 
-def test_a_lane_chosen_twice_runs_once_and_none_is_no_lane() -> None:
-    explore = Lane("presto", DecodeConfig())
-    assert list(compare.lanes_of(("linear", "–", "linear", "magic"), explore)) == ["linear"]
-
-
-def test_a_lane_starts_from_the_settings_of_explore_without_its_method() -> None:
-    plus = DecodeConfig(scorer="learned", lookup=12, budget=7)
-    names = (compare.OF_EXPLORE, "PRESTO", "blind tree", "PRESTO+")
-    lanes = compare.lanes_of(names, Lane("presto+", plus))
-    usual = DecodeConfig(budget=7)
-    assert [lane.method for lane in lanes.values()] == ["presto+", "presto", "blind", "presto+"]
-    assert [lane.config for lane in lanes.values()] == [
-        plus,
-        usual,
-        replace(usual, scorer="blind"),
-        plus,
-    ]
-
-
 def test_every_lane_that_drafts_has_a_budget_of_its_own() -> None:
     ticket, settings = RunTicket(), values_of(DecodeConfig(), auto=True)
-    run = compare.run_lanes(ticket, ticket.begin(), "hello", *FOUR, "smollm2-gated", *settings)
+    run = compare.run_lanes(
+        ticket, ticket.begin(), "hello", *values_of_lanes(FOUR), "smollm2-gated", *settings
+    )
     *_, last = run
     cells = [json.loads(lane["head"])["cells"] for lane in last["lanes"]]
     assert [cell["draft"] for cell in cells] == [
@@ -148,12 +131,16 @@ def test_a_failed_lane_ends_with_one_sentence() -> None:
 
 
 def test_bad_comparisons_are_refused_before_the_queue() -> None:
-    none = compare.check_lanes(RunTicket(), "hello", *("–",) * 4, "smollm2-gated", *DEFAULTS)
+    def answers(prompt: str, *titles: str) -> list[Any]:
+        forms = values_of_lanes(titles)
+        return compare.check_lanes(RunTicket(), prompt, *forms, "smollm2-gated", *DEFAULTS)
+
+    none = answers("hello", *("–",) * 4)
     assert none[1]["message"] == "Choose at least one lane."
-    blank = compare.check_lanes(RunTicket(), " ", *FOUR, "smollm2-gated", *DEFAULTS)
+    blank = answers(" ", *FOUR)
     assert not blank[1]["is_valid"]
-    fine = compare.check_lanes(RunTicket(), "hello", *FOUR, "smollm2-gated", *DEFAULTS)
-    assert len(fine) == 2 + 4 + 1 + len(DEFAULTS)
+    fine = answers("hello", *FOUR)
+    assert len(fine) == 2 + VALUES + 1 + len(DEFAULTS)
     assert all(answer["is_valid"] for answer in fine)
 
 

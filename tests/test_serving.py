@@ -20,9 +20,10 @@ from presto.runs.events import RunEvent, events_of
 from tests.support import synthetic
 from tests.support.event_loop import in_a_loop
 from ui import api, limits, live, serving
-from ui.compare import FIRST, check_lanes
+from ui.compare import check_lanes
 from ui.controls import FIELDS, values_of
 from ui.error_messages import ServingError, no_memory
+from ui.lane_forms import FIRST, values_of_lanes
 from ui.lanes import Lane, LaneEvent, Waiting
 from ui.limits import check_request
 from ui.preload import chosen
@@ -189,7 +190,7 @@ def test_the_page_refuses_before_the_queue_and_again_where_the_run_begins(
     settings = values_of(replace(DecodeConfig(), **EXTREME))
     answers = live.check(RunTicket(), "hello", PAIR, *settings)
     assert [answer["is_valid"] for answer in answers] == [True] * (3 + len(settings))
-    refused = check_lanes(RunTicket(), "hello", *FIRST, PAIR, *settings)[1]
+    refused = check_lanes(RunTicket(), "hello", *values_of_lanes(FIRST), PAIR, *settings)[1]
     assert "at most 2,097,152" in refused["message"]
     monkeypatch.setenv("PRESTO_MAX_WORK", "1000")
     assert "at most 1,000" in live.check(RunTicket(), "hello", PAIR, *settings)[1]["message"]

@@ -11,7 +11,8 @@ from viz.plot import Plot
 from viz.text import Unit, running
 
 Value = dict[str, Any]  # of a page's component
-Badge = Literal["recorded", "live", "opened", "pasted"]  # opened: from a visitor's file
+# opened: from a visitor's file; replayed: trees of other settings at a run's own states
+Badge = Literal["recorded", "live", "opened", "pasted", "replayed"]
 State = Literal["loading", "running", "done"]
 POINTS = ("x", "y", "customdata")
 

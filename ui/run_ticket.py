@@ -16,6 +16,7 @@ class RunTicket:
     begun: int = 0
     wanted: int | None = None
     stopped: int | None = None  # the run that the visitor ended with Stop
+    shown: str = ""  # the key of the finished run on the page, where that can be replayed
 
     def begin(self) -> int:
         """A new run, wanted instead of any other; returns its number."""

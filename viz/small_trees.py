@@ -54,6 +54,8 @@ def small_tree_words(view: RoundView) -> str:
     """What there is to see, in words."""
     drafted = len(view.drafted)
     accepted = sum(row.status == "accepted" for row in view.nodes)
+    if not drafted:
+        return "nothing drafted: the target’s own token"
     own = ", then the target’s own" * any(row.node == BONUS for row in view.nodes)
     return f"{accepted} of {drafted} drafted nodes accepted{own}"
 

@@ -6,7 +6,7 @@ import { follow, mountWithCharts, onPageChange, partsIn } from "./component.js";
 import { make, makeFact, scrollToCurrent, showState } from "./dom.js";
 import { disagreement } from "./logic/differences.js";
 import { RunGuard } from "./logic/guard.js";
-import { committedIn, lastPosition, readLane, roundAt, withLanes } from "./logic/lanes.js";
+import { lastPosition, readLane, roundAt, withLanes } from "./logic/lanes.js";
 import { SmallTrees } from "./small_trees.js";
 import { makeChip } from "./text.js";
 import { Veil } from "./veil.js";
@@ -14,12 +14,12 @@ import { Veil } from "./veil.js";
 const FACTS = ["scorer", "draft", "τ", "tokens/s", "over the first lane", "text"];
 const CLOCK_LABEL = "Tokens committed over seconds, one line per lane.";
 
-/** The text of a lane up to and with round `current`, that round marked. */
-function laneText({ units }, current) {
+/** The text of a lane up to and with round `current`, that round marked; of a replay only that. */
+function laneText({ units, mark }, current) {
   const box = make("div", undefined, "text");
   box.dir = "auto";
-  for (const [i, chips] of units.slice(0, current + 1).entries())
-    box.append(...chips.map(([text, kind]) => makeChip(text, kind, i, current)));
+  for (let i = mark ? Math.max(0, current) : 0; i <= current; i++)
+    box.append(...units[i].map(([text, kind]) => makeChip(text, kind, i, current)));
   return box;
 }
 
@@ -40,7 +40,7 @@ function lanePanel(lane, position, small) {
   const current = roundAt(ends, position);
   const panel = make("section", undefined, "panel lane");
   panel.setAttribute("aria-label", name);
-  const committed = `committed ${committedIn(ends, current)}`;
+  const committed = `${lane.mark ? "would commit" : "committed"} ${lane.committed[current]}`;
   const place =
     current < 0 ? "no round yet" : `round ${current + 1} of ${ends.length} ${committed}`;
   const title = make("h3", name);
@@ -84,12 +84,15 @@ class Compare {
     if (message === "late") return;
     if (message === "awaited") return this.veil.show(head.message);
     this.veil.lift();
-    if (message === "other") Object.assign(this, { position: 1, lanes: [] });
+    const isReplay = head.badge === "replayed"; // of what is on screen, whose place is kept
+    if (message === "other")
+      Object.assign(this, { position: isReplay ? this.position : 1, lanes: [] });
     this.head = head;
     this.lanes = value.lanes.map((lane, i) => readLane(lane, this.lanes[i]));
     this.clock = withLanes(JSON.parse(value.clock), this.lanes);
     showState(this.part, head);
     if (head.state === "running") this.position = this.last;
+    this.position = Math.min(this.position, this.last);
     this.show();
     this.drawClock();
   }

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  committedIn,
   lastPosition,
   readLane,
   roundAt,
@@ -21,15 +20,34 @@ test("every output token belongs to the round that emitted it", () => {
     const ends = randomEnds(draw);
     let position = 1;
     for (let i = 0; i < ends.length; i++)
-      for (let count = committedIn(ends, i); count > 0; count--, position++)
-        assert.equal(roundAt(ends, position), i);
+      for (; position <= ends[i]; position++) assert.equal(roundAt(ends, position), i);
     assert.equal(position, (ends.at(-1) ?? 0) + 1);
     assert.equal(roundAt(ends, position), ends.length - 1);
   });
 });
 
 test("a lane that has not begun has no round", () => {
-  assert.deepEqual([roundAt([], 1), committedIn([], -1)], [-1, 0]);
+  assert.equal(roundAt([], 1), -1);
+});
+
+test("a replayed lane tells what each round would commit, and is not on the clock", () => {
+  const rounds = [
+    [2, 5],
+    [3, 1],
+  ].map(([end, committed]) => JSON.stringify({ units: [], end, committed, tree: null, words: "" }));
+  const head = JSON.stringify({ name: "PRESTO", mark: "replayed", cells: {} });
+  const replay = readLane({ head, rounds, alternatives: "[]" });
+  assert.deepEqual(replay.committed, [5, 1]);
+  const run = readLane(
+    laneOf([
+      [2, 0.5],
+      [3, 0.75],
+    ]),
+  );
+  assert.deepEqual(run.committed, [2, 1]);
+  const figure = { data: [{ name: "run" }], layout: { annotations: [{ text: "run" }] } };
+  const { data } = withLanes(figure, [run, replay]);
+  assert.deepEqual(data, [{ name: "run", x: [0, 0.5, 0.75], y: [0, 2, 3] }]);
 });
 
 test("the slider ends with the longest lane", () => {

@@ -6,20 +6,20 @@ export function roundAt(ends, position) {
   return found < 0 ? ends.length - 1 : found;
 }
 
-/** How many tokens round `i` of a lane committed; `ends`: tokens of the lane after each round. */
-export const committedIn = (ends, i) => (i < 0 ? 0 : ends[i] - (ends[i - 1] ?? 0));
-
 /** The last token of the longest lane, at least 1. */
 export const lastPosition = (lanes) => Math.max(1, ...lanes.map(({ ends }) => ends.at(-1) ?? 0));
 
 /**
  * A lane as Python sends it, { head: json, rounds: [json, …], alternatives: json }; `known` is what
- * was read of it before, whose rounds are not parsed again.
+ * was read of it before, whose rounds are not parsed again. `ends`: tokens of the lane after each
+ * round; `committed`: of each round, which in a replayed lane (with a `mark`) lead nowhere: its
+ * next round starts where the run's own does.
  */
 export function readLane({ head, rounds, alternatives }, known) {
-  const read = { units: [], ends: [], seconds: [], trees: [], ...known };
+  const read = { units: [], ends: [], seconds: [], trees: [], committed: [], ...known };
   for (const json of rounds.slice(read.ends.length)) {
-    const { units, end, seconds, tree, words } = JSON.parse(json);
+    const { units, end, seconds, tree, words, committed } = JSON.parse(json);
+    read.committed.push(committed ?? end - (read.ends.at(-1) ?? 0));
     read.units.push(units);
     read.ends.push(end);
     read.seconds.push(seconds);
@@ -30,9 +30,10 @@ export function readLane({ head, rounds, alternatives }, known) {
 
 /**
  * A copy of the clock's `figure` with the points of `lanes`, each with its flag at its last one:
- * trace and annotation `i` are those of lane `i`.
+ * trace and annotation `i` are those of lane `i`. Replayed lanes, behind the others, took no time.
  */
-export function withLanes({ data, layout }, lanes) {
+export function withLanes({ data, layout }, all) {
+  const lanes = all.filter(({ mark }) => !mark);
   if (!lanes.length) return { data, layout };
   const curves = lanes.map(({ ends, seconds }) => ({ x: [0, ...seconds], y: [0, ...ends] }));
   const flagAt = ({ x, y }) => ({ x: x.at(-1), y: y.at(-1) });
