@@ -31,7 +31,7 @@ def film_value(info: FilmInfo) -> dict[str, Any]:
         "dark": dark_of_light(),
         "fan": FAN,
         "heads": info.heads,
-        "rows": info.rows,
+        "rows": [row._asdict() for row in info.rows],
         "steps": [step._asdict() for step in info.steps],
         "levels": [level._asdict() for level in info.levels],
         "queue": info.queue,

@@ -10,6 +10,7 @@ import { neighbour } from "./logic/path.js";
 import { Playback, ROUND_TIME } from "./logic/playback.js";
 import { Mask } from "./mask.js";
 
+const KEYS = "← → or , . step, Space plays, Home and End";
 const BUTTONS = [
   ["⏮", "First step"],
   ["◀", "Previous step"],
@@ -51,7 +52,10 @@ export class Film {
     const beside = make("div", undefined, "film-beside");
     beside.append(mask.box, this.seen, make("p", data.mask, "more"));
     const stage = make("div", undefined, "film-stage");
-    stage.append(tree.box, beside);
+    const grown = make("div");
+    const marks = `● taken ○ not yet${data.levels.length ? " ◇ in the beam’s frontier" : ""}`;
+    grown.append(tree.box, make("p", `${marks} · keys: ${KEYS}`, "more"));
+    stage.append(grown, beside);
     const rest = make("div", undefined, "film-rest");
     rest.append(table.box, table.frontier);
     box.classList.add("film");
@@ -197,7 +201,7 @@ export class Film {
     slider.value = step;
     slider.setAttribute("aria-valuetext", `step ${step} of ${this.last}: ${shown.sentence}`);
     budget.value = shown.taken;
-    where.textContent = `${shown.taken} of ${data.budget} nodes`;
+    where.textContent = `budget: ${shown.taken} of ${data.budget} nodes`;
     this.table.show(shown);
     this.light();
   }

@@ -45,7 +45,8 @@ export class FilmTable {
     const waiting = step.queue.map((row) => rowOf(cellsOf(rows[row]), ""));
     body.replaceChildren(...taken, ...waiting);
     const shown = step.queue.length < step.waiting ? `the next ${step.queue.length} of ` : "";
-    this.caption.textContent = `${this.queue}: ${shown}${step.waiting}`;
+    const before = taken.length ? "Just taken (shaded); " : "";
+    this.caption.textContent = `${before}${this.queue}: ${shown}${step.waiting}`;
     if (this.drawn !== step.levels) this.showLevels(step.levels);
     for (const line of this.frontier.querySelectorAll("[data-row]"))
       line.classList.toggle("is-taken", this.isTaken(Number(line.dataset.row), step.taken));
@@ -67,6 +68,7 @@ export class FilmTable {
         chip.dataset.row = row;
         line.append(chip, " ");
       }
+      if (!rows.length) line.append(make("small", "none"));
       if (more) line.append(make("small", `+${more} more`));
       return line;
     });
