@@ -24,14 +24,14 @@ FIRST = "first: looked up"
 
 
 class FilmRow(NamedTuple):
-    """A candidate: its token, its depth, the path above it, its score as a sum, and its node in the
-    finished tree (``None``: it is not taken).
+    """A candidate: its token, its depth, its path score and the ``parts`` that it is the sum of,
+    the path above it, and its node in the finished tree (``None``: it is not taken).
     """
 
     token: str
     depth: int
-    above: str
     parts: tuple[str, ...]
+    above: str
     node: int | None
 
 
@@ -93,7 +93,7 @@ class _Terms:
 
     @property
     def heads(self) -> tuple[str, ...]:
-        return (*self.names, TOTAL, *["counts as"] * self.counts_apart)
+        return (TOTAL, *["counts as"] * self.counts_apart, *self.names)
 
     def parts(self, node: Candidate) -> tuple[float, ...]:
         """In nats."""
@@ -106,8 +106,8 @@ class _Terms:
 
     def cells(self, node: Candidate) -> tuple[str, ...]:
         last = FIRST if node.priority > 0 else decimal(node.priority / UNITS)
-        texts = [decimal(value) for value in (*self.parts(node), node.aligned / UNITS)]
-        return (*texts, *[last] * self.counts_apart)
+        parts = map(decimal, self.parts(node))
+        return (decimal(node.aligned / UNITS), *[last] * self.counts_apart, *parts)
 
     def sum(self, node: Candidate) -> str:
         """The path score as a sum, in words."""
@@ -183,8 +183,8 @@ class _Rows:
             row = FilmRow(
                 token=label(self.pieces[node.path[-1]]),
                 depth=node.depth,
-                above=path_text([self.pieces[token] for token in node.path[:-1]], 40),
                 parts=self.terms.cells(node),
+                above=path_text([self.pieces[token] for token in node.path[:-1]], 40),
                 node=self._nodes.get(node.ranks),
             )
             self.rows.append(row)
@@ -213,7 +213,8 @@ def _seen_words(view: RoundView, sees: Sequence[Sequence[int]]) -> tuple[str, ..
     words = []
     for row in view.nodes[: len(sees)]:
         between = len(sees[row.node]) - 2
-        above = f", the {_count(between, 'node')} between" * (between > 0)
+        nodes = "the node" if between == 1 else f"the {between} nodes"
+        above = f", {nodes} between" * (between > 0)
         what = "itself" if row.node == ROOT else f"the root{above} and itself"
         words.append(f"Row {row.node}, “{row.full}”, sees {what}.")
     return tuple(words)

@@ -54,14 +54,15 @@ export class Film {
     const stage = make("div", undefined, "film-stage");
     const grown = make("div");
     const marks = `● taken ○ not yet${data.levels.length ? " ◇ in the beam’s frontier" : ""}`;
-    grown.append(tree.box, make("p", `${marks} · keys: ${KEYS}`, "more"));
+    const legend = make("p", `${marks} · keys: ${KEYS}`, "more");
+    grown.append(tree.box, legend, this.makeBar(), this.sentence);
     stage.append(grown, beside);
     const rest = make("div", undefined, "film-rest");
     rest.append(table.box, table.frontier);
     box.classList.add("film");
     box.setAttribute("role", "group");
     box.setAttribute("aria-label", "The search, step by step");
-    box.replaceChildren(stage, this.makeBar(), this.sentence, rest, this.live);
+    box.replaceChildren(stage, rest, this.live);
     box.onkeydown = (event) => this.press(event);
   }
 
@@ -89,8 +90,10 @@ export class Film {
     this.budget.max = this.data.budget;
     this.budget.setAttribute("aria-label", "Budget used");
     this.where = make("span", undefined, "film-where");
+    const used = make("span", undefined, "film-budget");
+    used.append(this.budget, this.where);
     const bar = make("div", undefined, "film-bar");
-    bar.append(...buttons, slider, this.budget, this.where);
+    bar.append(...buttons, slider, used);
     return bar;
   }
 

@@ -12,7 +12,7 @@ const rowOf = (cells, className) => {
   return tr;
 };
 
-const cellsOf = ({ token, depth, above, parts }) => [token, `+${depth}`, above || "–", ...parts];
+const cellsOf = ({ token, depth, above, parts }) => [token, `+${depth}`, ...parts, above || "–"];
 
 export class FilmTable {
   constructor({ heads, rows, queue, levels }) {
@@ -22,7 +22,7 @@ export class FilmTable {
     this.box.setAttribute("role", "region");
     this.box.setAttribute("aria-label", "Candidates of the search");
     const [table, head, tr] = [make("table"), make("thead"), make("tr")];
-    for (const title of ["token", "at", "below", ...heads]) {
+    for (const title of ["token", "at", ...heads, "below"]) {
       const th = make("th", title);
       th.scope = "col";
       tr.append(th);
@@ -45,8 +45,8 @@ export class FilmTable {
     const waiting = step.queue.map((row) => rowOf(cellsOf(rows[row]), ""));
     body.replaceChildren(...taken, ...waiting);
     const shown = step.queue.length < step.waiting ? `the next ${step.queue.length} of ` : "";
-    const before = taken.length ? "Just taken (shaded); " : "";
-    this.caption.textContent = `${before}${this.queue}: ${shown}${step.waiting}`;
+    const shaded = taken.length ? ". Shaded: just taken" : "";
+    this.caption.textContent = `${this.queue}: ${shown}${step.waiting}${shaded}`;
     if (this.drawn !== step.levels) this.showLevels(step.levels);
     for (const line of this.frontier.querySelectorAll("[data-row]"))
       line.classList.toggle("is-taken", this.isTaken(Number(line.dataset.row), step.taken));
