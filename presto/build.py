@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from presto import plain
+from presto import film, plain
 from presto.kernels.candidates import Candidates, as_recorded, candidates_of
 from presto.kernels.counts import check_tokens
 from presto.kernels.learned import NETWORK_FILE, Networks, load_networks
@@ -22,7 +22,7 @@ from presto.records import DecodeConfig, Marginals, Tree
 from presto.records.bounds import MAX_DEPTH
 from presto.registry import checked
 from presto.scorers import SCORERS, Drafted, FromCounts, Scorer
-from presto.searches import SEARCHES, Search
+from presto.searches import SEARCHES, Search, drafted_ranks
 
 LIMIT = 1e4  # nats: a larger correction is cut, as in records
 NO_PAIRS = (
@@ -73,17 +73,52 @@ def build_tree(
     search that is not installed, tokens outside the vocabulary, and scores or trees of a script
     that are none.
     """
+    began = time.perf_counter()
+    task = _task(marginals, context, ngram, config, hidden, pairs)
+    if task is None:
+        return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
+    tree, scored = _grow(task)
+    tree = as_recorded(tree, task.candidates)
+    return tree, SearchTimes(scored, time.perf_counter() - began - scored)
+
+
+def film_tree(
+    marginals: Marginals,
+    context: Sequence[int],
+    ngram: NgramModel,
+    config: DecodeConfig,
+    hidden: np.ndarray | None = None,
+    pairs: PairScores | None = None,
+) -> film.Film:
+    """How the search comes to the tree of ``build_tree``, step by step; without steps where nothing
+    was drafted. Arguments and errors are the same.
+    """
+    task = _task(marginals, context, ngram, config, hidden, pairs)
+    if task is None:
+        return film.Film(())
+    space, search = _space(task, _row(task)), task.search
+    if search.film is not None:
+        return search.film(space)
+    own = checked(search, config.search_settings)
+    return film.watched(space, lambda space: search.plain(space, **own))
+
+
+def _task(
+    marginals: Marginals,
+    context: Sequence[int],
+    ngram: NgramModel,
+    config: DecodeConfig,
+    hidden: np.ndarray | None,
+    pairs: PairScores | None,
+) -> Task | None:
+    """What the tree is built from; ``None`` where nothing was drafted."""
     if not len(context):
         raise ValueError("the context must hold at least the last committed token")
     scorer, search = SCORERS.find(config.scorer), SEARCHES.find(config.search)
     if not any(marginals.token_ids):
-        return Tree(tokens=(context[-1],)), SearchTimes(0.0, 0.0)
-    began = time.perf_counter()
+        return None
     candidates = candidates_of(marginals, config, context)
-    task = Task(candidates, context, ngram, config, scorer, search, hidden, pairs)
-    tree, scored = _grow(task)
-    tree = as_recorded(tree, candidates)
-    return tree, SearchTimes(scored, time.perf_counter() - began - scored)
+    return Task(candidates, context, ngram, config, scorer, search, hidden, pairs)
 
 
 def _grow(task: Task) -> tuple[Tree, float]:
@@ -188,7 +223,7 @@ def _scores(scorer: Scorer, shape: tuple[int, ...], drafted: Drafted, *more: obj
 def _in_python(task: Task) -> tuple[Tree, float]:
     """A script's search, or a search over a script's scores of whole paths."""
     spent = 0.0
-    row = _path_rows(task) if task.scorer.reads == "path" else _compiled_rows(task)
+    row = _row(task)
 
     def timed(node: plain.Node) -> plain.Row:
         nonlocal spent
@@ -197,11 +232,22 @@ def _in_python(task: Task) -> tuple[Tree, float]:
         spent += time.perf_counter() - began
         return result
 
-    offered = task.candidates
-    log_q, most = plain.in_units(offered.log_q), task.search.rows(task.config)
-    space = plain.Space(offered.tokens, log_q, timed, task.config, most, offered.found)
+    space = _space(task, timed)
     nodes = task.search.plain(space, **checked(task.search, task.config.search_settings))
     return plain.tree_of(task.context[-1], list(nodes), task.config.budget), spent
+
+
+def _row(task: Task) -> Callable[[plain.Node], plain.Row]:
+    """The scores of a node's children, for a search in plain Python."""
+    return _path_rows(task) if task.scorer.reads == "path" else _compiled_rows(task)
+
+
+def _space(task: Task, row: Callable[[plain.Node], plain.Row]) -> plain.Space:
+    offered, config = task.candidates, task.config
+    log_q = plain.in_units(offered.log_q)
+    ranks = drafted_ranks(np.array(log_q), len(task.context), config)
+    most = task.search.rows(config)
+    return plain.Space(offered.tokens, log_q, row, config, most, offered.found, ranks.tolist())
 
 
 def _path_rows(task: Task) -> Callable[[plain.Node], plain.Row]:

@@ -72,7 +72,8 @@ class Space:
 
     ``row(node)`` gives the scores of a node's children. ``ValueError`` if more than ``most`` nodes
     with children are opened. ``found``: ranks, from depth 1, of the path that prompt lookup found;
-    its nodes come before all others.
+    its nodes come before all others. ``drafted``: the rank at every position that linear drafting
+    takes, by default the likeliest.
     """
 
     def __init__(
@@ -83,21 +84,24 @@ class Space:
         config: DecodeConfig,
         most: int,
         found: Sequence[int] = (),
+        drafted: Sequence[int] | None = None,
     ) -> None:
         self.tokens, self.log_q, self.config, self.budget = tokens, log_q, config, config.budget
         self.found = tuple(found)
+        self.drafted = tuple([0] * len(tokens) if drafted is None else drafted)
         self.root = Node()
-        self._row, self._most, self._opened = row, most, dict[tuple[int, ...], list[Node]]()
+        self.opened = dict[tuple[int, ...], list[Node]]()  # children by the ranks of their parent
+        self._row, self._most = row, most
 
     def children(self, node: Node) -> list[Node]:
         """All candidates below ``node``, by rank; none below the last position."""
         if node.depth == len(self.tokens):
             return []
-        if node.ranks not in self._opened:
-            if len(self._opened) == self._most:
+        if node.ranks not in self.opened:
+            if len(self.opened) == self._most:
                 raise ValueError(f"the search opened more than the {self._most} rows it declared")
-            self._opened[node.ranks] = self._open(node, len(self._opened))
-        return self._opened[node.ranks]
+            self.opened[node.ranks] = self._open(node, len(self.opened))
+        return self.opened[node.ranks]
 
     def _open(self, node: Node, order: int) -> list[Node]:
         row, log_q = self._row(node), self.log_q[node.depth]
@@ -120,10 +124,10 @@ class Space:
 
 
 def linear(space: Space) -> list[Node]:
-    """The likeliest candidate of every position."""
+    """The drafted candidate of every position."""
     path = [space.root]
-    while len(path) <= min(space.budget, len(space.tokens)):
-        path.append(space.children(path[-1])[0])
+    for rank in space.drafted[: space.budget]:
+        path.append(space.children(path[-1])[rank])
     return path[1:]
 
 

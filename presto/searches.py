@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from presto import plain
+from presto import film, plain
 from presto.records import DecodeConfig
 from presto.registry import OwnSetting, Registry, first_line, own_settings
 
@@ -23,6 +23,7 @@ Compiled = Callable[["Problem", "Rows", DecodeConfig, int], np.ndarray]  # → n
 Plain = Callable[
     ..., Sequence[plain.Node]
 ]  # (space, **own settings) → nodes, the root not among them
+Played = Callable[[plain.Space], film.Film]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +31,8 @@ class Search:
     """A search, for everything that lists, explains or runs one.
 
     ``rows(config)`` bounds the rows it can open. ``plain`` is called with a ``presto.plain.Space``;
-    ``compiled`` does the same where the scores come from compiled rows or a table.
+    ``compiled`` does the same where the scores come from compiled rows or a table. ``film`` plays
+    it step by step; of one without it is told what it opens and chooses.
     ``preset`` are the settings under which it is compared with others; ``None``: it is not.
     """
 
@@ -39,6 +41,7 @@ class Search:
     rows: Callable[[DecodeConfig], int]
     plain: Plain
     compiled: Compiled | None = None
+    film: Played | None = None
     settings: tuple[OwnSetting, ...] = ()
     single_path: bool = False  # drafts one path instead of a tree
     nested: bool = False  # a smaller budget's tree is the beginning of a larger one's
@@ -48,7 +51,7 @@ class Search:
 def _linear(problem: "Problem", rows: "Rows", config: DecodeConfig, position: int) -> np.ndarray:
     from presto.kernels.search import linear
 
-    return linear(problem, rows, drafted_ranks(problem, position, config))
+    return linear(problem, rows, drafted_ranks(problem.log_q, position, config))
 
 
 def _beam(problem: "Problem", rows: "Rows", config: DecodeConfig, position: int) -> np.ndarray:
@@ -65,24 +68,24 @@ def _best_first(
     return best_first(problem, rows, config.budget)
 
 
-def drafted_ranks(problem: "Problem", position: int, config: DecodeConfig) -> np.ndarray:
+def drafted_ranks(log_q: np.ndarray, position: int, config: DecodeConfig) -> np.ndarray:
     """Which candidate linear drafting takes at each depth: the likeliest, or a sample.
 
     DFlash (arXiv 2602.06036) takes the likeliest. ``sampled_draft`` draws from the marginals at the
     run's temperature, as Nemotron-Labs-Diffusion's reference does, with noise of its own: the
-    target's draw for the same position stays independent of it. ``position`` is the absolute
-    position of the first drafted token.
+    target's draw for the same position stays independent of it. ``log_q [D, K]`` are the marginals
+    in units, ``position`` is the absolute position of the first drafted token.
     """
     from presto.kernels.noise import gumbel
     from presto.kernels.problem import PER_NAT
 
-    length = min(config.budget, len(problem.log_q))
+    length = min(config.budget, len(log_q))
     if not config.sampled_draft or config.temperature == 0:
         return np.zeros(length, np.int64)
-    width = problem.log_q.shape[1]
+    width = log_q.shape[1]
     places = np.arange(position, position + length)
     noise = gumbel(config.seed, places, width, stream=1)
-    scores = problem.log_q[:length] / PER_NAT / config.temperature + noise
+    scores = log_q[:length] / PER_NAT / config.temperature + noise
     ranks: np.ndarray = scores.argmax(1)
     return ranks
 
@@ -94,6 +97,7 @@ BUILT_IN = (
         rows=lambda config: config.budget,
         plain=plain.best_first,
         compiled=_best_first,
+        film=film.best_first,
         nested=True,
         preset=None,
     ),
@@ -103,6 +107,7 @@ BUILT_IN = (
         rows=lambda config: config.draft_length * min(config.budget, config.beam_width),
         plain=plain.beam,
         compiled=_beam,
+        film=film.beam,
         nested=True,
         preset=None,
     ),
@@ -112,6 +117,7 @@ BUILT_IN = (
         rows=lambda config: config.budget,
         plain=plain.linear,
         compiled=_linear,
+        film=film.linear,
         single_path=True,
         nested=True,
         preset={"scorer": "blind"},

@@ -37,7 +37,7 @@ def test_a_small_tree_has_every_node_of_the_large_one() -> None:
 def test_a_root_without_an_exact_token_stands_one_before_the_round() -> None:
     plain = synthetic.trace(rounds=2, budget=0)
     assert small_tree(view_of(plain, 1)).root == plain.rounds[1].start - 1
-    assert small_tree_words(view_of(plain, 1)).startswith("0 of 0 drafted")
+    assert small_tree_words(view_of(plain, 1)).startswith("nothing drafted")
 
 
 def test_every_verdict_has_its_mark_its_line_and_a_dark_partner() -> None:

@@ -22,10 +22,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from presto.records import changed
 from presto.runs.sweep import SweepRow, sweep
 from ui.error_messages import reason
+from ui.film_payload import film_value
 from ui.payload import dump, sent
 from ui.questions import Question, asked, check_work, find_run
 from ui.streams import is_own_page
 from ui.table_rows import table_rows
+from viz.film import _get_film_info
 from viz.replayed import NOT_DRAFTED, replayed_sentence, replayed_view, setting_words
 from viz.rounds import _get_rounds_info, _get_rounds_plot, _get_rounds_sentence
 from viz.sweep import (
@@ -84,6 +86,13 @@ def trees_answer(question: Question, asked: object) -> dict[str, Any]:
     }
 
 
+def film_answer(question: Question, asked: object) -> dict[str, Any]:
+    """The search that builds a round's tree under the question's settings, step by step."""
+    check_work(question.config.budget)
+    info = _get_film_info(question.states, _checked(question, asked), question.config)
+    return {"problem": NOT_DRAFTED} if info is None else film_value(info)
+
+
 def rounds_answers(question: Question) -> Iterator[dict[str, Any]]:
     """All rounds: their figure and sentence so far, again and again until all are known."""
     states, config = question.states, question.config
@@ -128,6 +137,7 @@ def sweep_answers(question: Question) -> Iterator[dict[str, Any]]:
 ANSWERED: dict[str, Callable[[Question, object], dict[str, Any]]] = {
     "round": round_answer,
     "trees": trees_answer,
+    "film": film_answer,
 }
 STREAMED: dict[str, Callable[[Question], Iterator[dict[str, Any]]]] = {
     "rounds": rounds_answers,

@@ -9,11 +9,10 @@ import { Learn } from "./learn.js";
 import { isReached, parseQuery } from "./logic/links.js";
 import { nodeSentence } from "./logic/nodes.js";
 import { neighbour, pathTo } from "./logic/path.js";
-import { Playback } from "./logic/playback.js";
 import { Run } from "./logic/run.js";
+import { filmOf, playbackOf, viewOf } from "./player_parts.js";
 import { TwoTrees } from "./two_trees.js";
 import { Veil } from "./veil.js";
-import { View } from "./view.js";
 import { WhatIf } from "./what_if.js";
 
 class Player {
@@ -26,34 +25,17 @@ class Player {
     this.isShown = false; // whether a round of this run is on screen
     this.isFollowing = false; // whether the newest round of a live run is to be shown
     this.wanted = parseQuery(window.location.search); // the view to show when its run is here
-    this.view = new View(root, part, {
-      pin: (node) => this.pin(node),
-      go: (round) => this.jump(round),
-      view: (name) => this.learn.notice(`view:${name}`),
-      idle: () => this.prepareNext(),
-    });
+    this.view = viewOf(this, root, part);
     this.veil = new Veil(part);
+    this.film = filmOf(this, part, asked);
     this.twoTrees = new TwoTrees(part, asked, () => this.showTree());
     this.whatIf = new WhatIf(part, asked, { run: submit, go: (round) => this.jump(round) });
-    this.playback = this.makePlayback();
+    this.playback = playbackOf(this);
     this.learn = new Learn(this, part.learn, part.opener, served(learn));
     document.body.classList.toggle("embedded", this.wanted.isEmbedded);
     listen(this);
     onPageChange(root, () => this.run.isReady && this.show());
     follow({ props, watch }, (value) => this.receive(value));
-  }
-
-  makePlayback() {
-    const position = () => ({ isLast: this.isLast, state: this.run.head.state });
-    return new Playback(position, {
-      rewind: () => this.go(0),
-      step: () => {
-        this.view.say(this.run.head.message);
-        this.go(this.round + 1);
-      },
-      wait: () => this.view.say("Waiting for the next round…"),
-      change: (isPlaying) => this.view.showPlaying(isPlaying),
-    });
   }
 
   // ---- the run ---------------------------------------------------------------------------------
@@ -70,6 +52,7 @@ class Player {
     view.timeline.offer(run);
     this.twoTrees.offer(run.key, run.head);
     this.whatIf.offer(run.key, run.head);
+    this.film.offer(run.key, run.head);
     if (this.isFollowing && run.isReady) this.round = run.loaded - 1;
     if (!this.isShown || this.isFollowing) this.show();
     else {
@@ -116,6 +99,13 @@ class Player {
     this.twoTrees.show(this.round);
     this.view.showRound(this.run, this.round, this.shown, this.path);
     this.whatIf.show(this.round);
+    this.showFilm();
+  }
+
+  /** The search of the round on screen, where its phase is "build". */
+  showFilm() {
+    if (this.view.tree.phase === "build") this.film.show(this.round);
+    else this.film.hide();
   }
 
   /** The round on screen with its tree as it is shown; null while that is asked for. */
@@ -127,6 +117,7 @@ class Player {
   showTree() {
     if (!this.shown) return;
     this.view.showTree(this.round, this.shown, this.path);
+    this.showFilm();
     const { view, sentence } = this.twoTrees;
     this.view.announce(`Tree: ${view}. ${sentence}`);
   }
@@ -190,6 +181,7 @@ class Player {
     this.playback.stop();
     if (this.twoTrees.view !== "aligned") this.chooseTree("aligned");
     this.view.showPhase(name, this.path);
+    this.showFilm();
     this.learn.notice(`phase:${name}`);
   }
 

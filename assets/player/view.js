@@ -93,11 +93,11 @@ export class View {
    */
   showRound(run, index, shown, path) {
     const round = run.round(index);
+    if (round !== this.round) this.tree.phase = "commit";
     this.head = run.head;
     this.round = round;
     this.part.sentence.textContent = round.sentence;
     showText(this.part.text, (i) => run.round(i), index);
-    this.tree.phase = "commit";
     this.markPhase();
     if (shown) {
       this.tree.show(shown, run.head, this.labelOf(index), path);

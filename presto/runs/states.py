@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import NamedTuple
 
+from presto.build import film_tree
+from presto.film import Film
 from presto.kernels.candidates import candidates_of
 from presto.kernels.ngram import NgramModel
 from presto.kernels.table import NgramTable
@@ -92,6 +94,14 @@ class States:
         ngram, config = self._counted(root + 1), self.recorded(config)
         tree, accepted = counterfactual(self.marginals(index), self.text, root, ngram, config)
         return Replayed(tree, accepted, self.committed(index, len(accepted)))
+
+    def film(self, index: int, config: DecodeConfig) -> Film | None:
+        """How the search of ``config`` builds its tree in round ``index``; as for ``replay``."""
+        if not self.is_drafted(index):
+            return None
+        root, config = self.root(index), self.recorded(config)
+        context = self.text[: root + 1]
+        return film_tree(self.marginals(index), context, self._counted(root + 1), config)
 
     def recorded(self, config: DecodeConfig) -> DecodeConfig:
         """``config`` with no more candidates than the run had: behind them stands only what was

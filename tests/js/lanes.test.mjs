@@ -1,11 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  lastPosition,
-  readLane,
-  roundAt,
-  withLanes,
-} from "../../assets/player/logic/lanes.js";
+import { lastPosition, readLane, roundAt, withLanes } from "../../assets/player/logic/lanes.js";
 import { forAll } from "./random.mjs";
 
 const randomEnds = (draw) => {
