@@ -129,7 +129,7 @@ def test_other_settings_are_refused_by_name(
     bench = begun(own)
     change(bench)
     with pytest.raises(ValueError, match=named):
-        run_bench(bench, measured_here(own), ResultFile(tmp_path / "x.json", True), Stop())
+        bench.resume(ResultFile(tmp_path / "x.json", True))
 
 
 @pytest.mark.parametrize("name", ["versions", "where", "mode"])
@@ -367,7 +367,7 @@ def test_a_bench_chooses_for_every_method(tmp_path: Path, monkeypatch: pytest.Mo
     other = {"presto": {"budget": 7, "draft_length": 3}}
     again = replace(bench, conditions=replace(bench.conditions, chosen=other), runs={})
     with pytest.raises(ValueError, match="cannot be gone on with: chosen was"):
-        run_bench(again, measured_here(own), ResultFile(tmp_path / "x.json", True), Stop())
+        again.resume(ResultFile(tmp_path / "x.json", True))
     assert ran(None, pair())["chosen"] == {}
 
 

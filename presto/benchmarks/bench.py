@@ -89,6 +89,11 @@ class Bench:
         sets = tuple((name, len(list(prompts))) for name, prompts in blocks)
         return Part(number=self.shard.number, of=self.shard.of, sets=sets)
 
+    def resume(self, file: ResultFile) -> None:
+        """Take what is to be gone on with, if that was asked for and there is any."""
+        if (found := file.begun()) is not None:
+            self.go_on(*found)
+
     def go_on(self, result: BenchResult, path: Path) -> None:
         """Take the runs of ``result``, which lies at ``path``. ``ValueError`` names the first thing
         that was otherwise: figures of two devices, versions or settings are no figures.
@@ -138,8 +143,6 @@ def run_bench(
     """Measure what is still to be measured, writing as it goes, also when it fails; returns the
     result file's content.
     """
-    if (found := file.begun()) is not None:
-        bench.go_on(*found)
     written = -WRITE_SECONDS
     try:
         for number in measure(bench, stop):

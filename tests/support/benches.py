@@ -61,6 +61,7 @@ def ran(
     """The result of a bench from its beginning to its end."""
     own = measurer(pair)
     bench, file = begun(own, shard), ResultFile(path, resume)
+    bench.resume(file)
     return run_bench(bench, measured_here(own), file, stop or Stop(), report)
 
 
