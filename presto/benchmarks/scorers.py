@@ -21,6 +21,8 @@ import typer
 from presto.benchmarks.spread import prepared
 from presto.benchmarks.statistics import estimate
 from presto.benchmarks.time_left import TimeLeft
+from presto.cluster.joining import joined
+from presto.cluster.pool import Pool, pool_of
 from presto.models.registry import Pair, load
 from presto.records import DecodeConfig, changed
 from presto.records.writing import check_output
@@ -140,19 +142,19 @@ def here(load: Callable[[], Pair]) -> Measure:
 
 @contextmanager
 def spread(load: Callable[[], Pair], address: str, workers: int) -> Iterator[Measure]:
-    """On the workers of a Ray cluster: a task is a prompt with all settings."""
-    from presto.cluster.joining import joined
-    from presto.cluster.pool import pool_of
-
+    """On the workers of a Ray cluster, which ends with the block unless it was joined."""
     with joined(address), pool_of(prepared(load), workers) as pool:
+        yield on_pool(pool)
 
-        def measure(
-            comparison: Comparison, tasks: Tasks, stop: Stop
-        ) -> Iterator[tuple[int, Scored]]:
-            work = {n: partial(comparison.scored, prompt=prompt) for n, prompt in tasks.items()}
-            yield from pool.results(work, lambda: stop.wanted)
 
-        yield measure
+def on_pool(pool: Pool[Pair]) -> Measure:
+    """By workers: a task is a prompt with all settings."""
+
+    def measure(comparison: Comparison, tasks: Tasks, stop: Stop) -> Iterator[tuple[int, Scored]]:
+        work = {n: partial(comparison.scored, prompt=prompt) for n, prompt in tasks.items()}
+        yield from pool.results(work, lambda: stop.wanted)
+
+    return measure
 
 
 def compared(

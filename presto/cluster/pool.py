@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
 from presto.cluster.joining import ray_module
+from presto.records import shown
 
 Made = TypeVar("Made")
 Key = TypeVar("Key")
@@ -48,15 +49,16 @@ class Pool(Generic[Made]):
         self._actor = self._ray.remote(_Worker).options(num_cpus=1, num_gpus=min(1, gpus))
         self._make = self._ray.put(make)
         self._idle: list[Any] = []
-        self._starting: dict[Any, Any] = {}  # the answer that a worker is there → worker
+        self._coming: dict[Any, Any] = {}  # the answer after which a worker is free → worker
         self._busy: dict[Any, tuple[Any, Any]] = {}  # a result to come → worker and task's key
+        self._failed = 0  # workers that ended before they began, one after another
         self.size = workers or gpus or max(1, int(resources.get("CPU", 1)))
         for _ in range(self.size):
             self._start()
 
     def _start(self) -> None:
         worker = self._actor.remote(self._make)
-        self._starting[worker.begin.remote()] = worker
+        self._coming[worker.begin.remote()] = worker
 
     def results(
         self,
@@ -69,51 +71,66 @@ class Pool(Generic[Made]):
         """
         waiting, tries = deque(tasks), Counter[Key]()
         deadline = time.monotonic() + START_SECONDS
-        while waiting or self._busy:
-            while waiting and self._idle:
-                worker, key = self._idle.pop(), waiting.popleft()
-                self._busy[worker.do.remote(tasks[key])] = worker, key
-            for reference in self._done():
-                if reference in self._starting:
-                    self._welcome(reference)
-                    continue
-                worker, key = self._busy.pop(reference)
-                try:
-                    result = self._ray.get(reference)
-                except self._ray.exceptions.RayTaskError as error:
-                    self._idle.append(worker)
-                    raise error.cause from error
-                except self._ray.exceptions.RayError as error:
-                    tries[key] += 1
-                    if tries[key] == TRIES:
-                        raise ValueError(_lost(key, error)) from None
-                    self._replace(worker)
-                    waiting.appendleft(key)
-                else:
-                    self._idle.append(worker)
-                    yield key, result
-            if stopped():
-                return
-            if not (self._busy or self._idle) and time.monotonic() > deadline:
-                raise ValueError(
-                    f"the cluster gave no worker within {START_SECONDS:.0f} s: its CPUs and GPUs "
-                    "are in use by others"
-                )
+        try:
+            while waiting or self._busy:
+                while waiting and self._idle:
+                    worker, key = self._idle.pop(), waiting.popleft()
+                    self._busy[worker.do.remote(tasks[key])] = worker, key
+                for reference in self._done():
+                    if reference in self._coming:
+                        self._welcome(reference)
+                        continue
+                    worker, key = self._busy.pop(reference)
+                    try:
+                        result = self._ray.get(reference)
+                    except self._ray.exceptions.RayTaskError as error:
+                        self._idle.append(worker)
+                        raise error.cause from error
+                    except self._ray.exceptions.RayError as error:
+                        self._replace(worker)
+                        tries[key] += 1
+                        if tries[key] == TRIES:
+                            raise ValueError(_lost(key, error)) from None
+                        waiting.appendleft(key)
+                    else:
+                        self._idle.append(worker)
+                        yield key, result
+                if stopped():
+                    return
+                self._check_begun(deadline)
+        finally:  # what nobody waits for any more frees its worker when it is over
+            self._coming |= {reference: worker for reference, (worker, _) in self._busy.items()}
+            self._busy = {}
+
+    def _check_begun(self, deadline: float) -> None:
+        if not (self._busy or self._idle) and time.monotonic() > deadline:
+            raise ValueError(
+                f"the cluster gave no worker within {START_SECONDS:.0f} s: its CPUs and GPUs are "
+                "in use by others"
+            )
 
     def _done(self) -> list[Any]:
         """The answers that have come, after at most a tick."""
-        awaited = [*self._starting, *self._busy]
+        awaited = [*self._coming, *self._busy]
         done, _ = self._ray.wait(awaited, num_returns=1, timeout=TICK)
         return list(done)
 
     def _welcome(self, reference: Any) -> None:
         """Take a worker that has answered, or start another in its place."""
-        worker = self._starting.pop(reference)
+        worker = self._coming.pop(reference)
         try:
             self._ray.get(reference)
-        except self._ray.exceptions.RayError:
+        except self._ray.exceptions.RayTaskError:
+            self._idle.append(worker)
+        except self._ray.exceptions.RayError as error:
+            self._failed += 1
+            if self._failed == TRIES:
+                raise ValueError(
+                    f"workers end before they begin: {shown(str(error), 300)}"
+                ) from error
             self._replace(worker)
         else:
+            self._failed = 0
             self._idle.append(worker)
 
     def _replace(self, worker: Any) -> None:
@@ -122,9 +139,9 @@ class Pool(Generic[Made]):
 
     def close(self) -> None:
         """End all workers, whatever they are at."""
-        for worker in (*self._idle, *self._starting.values(), *(w for w, _ in self._busy.values())):
+        for worker in (*self._idle, *self._coming.values(), *(w for w, _ in self._busy.values())):
             self._ray.kill(worker)
-        self._idle, self._starting, self._busy = [], {}, {}
+        self._idle, self._coming, self._busy = [], {}, {}
 
 
 def _lost(key: object, error: Exception) -> str:

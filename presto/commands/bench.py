@@ -68,6 +68,8 @@ def bench(
         raise ValueError("presto bench needs --data: a prompt file, PATH, PATH:N or PATH:A-B")
     if shard and json_file is None:
         raise ValueError("--shard needs --json: the file of the part")
+    if not ray and (address or workers):
+        raise ValueError("--workers and --address need --ray")
     chosen = list(dict.fromkeys(find_variant(name).name for name in methods.split(",")))
     prompts = checked_prompts(data)
     from presto.benchmarks.bench import Bench, run_bench

@@ -1,8 +1,13 @@
 """Benches of a pair without a model."""
 
+import os
+import signal
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from presto.benchmarks.bench import Bench, measured_here, run_bench
 from presto.benchmarks.measuring import Measurer
@@ -13,7 +18,7 @@ from presto.models.registry import Pair
 from presto.records import DecodeConfig
 from presto.runs.prompts import Prompt
 from presto.runs.stopping import Stop
-from tests.support.doubles import Letters, Scripted
+from tests.support.doubles import Letters, Scripted, tiny_gated
 
 PROMPTS = [Prompt(name, text, 1) for name, text in (("a", "AB"), ("a", "C"), ("b", "ABC"))]
 CONFIG = DecodeConfig(max_new_tokens=8, budget=5, draft_length=3)
@@ -73,3 +78,36 @@ def certain(result: dict[str, Any]) -> Any:
         for name, row in result["methods"].items()
     }
     return runs, figures, result["differences"], result["prompts"], result["complete"]
+
+
+# On workers, which import what they load by its name
+
+
+def tiny_pair() -> Pair:
+    """A random pair on letters from B to V, that can be loaded in any process."""
+    torch.set_num_threads(1)
+    return Pair(find("smollm2-gated"), tiny_gated(3), Letters(), None)  # type: ignore[arg-type]
+
+
+@dataclass
+class Fatal(Letters):
+    """Letters of which one prompt ends the process that reads it, once: then ``flag`` is there."""
+
+    prompt: str
+    flag: Path
+
+    def encode_chat(self, prompt: str, **_: object) -> tuple[int, ...]:
+        if prompt == self.prompt and self.flag.with_suffix(".checked").exists():
+            if not self.flag.exists():
+                self.flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif prompt == self.prompt:
+            self.flag.with_suffix(".checked").touch()
+        return super().encode_chat(prompt)
+
+
+def fatal_pair(prompt: str, flag: Path) -> Pair:
+    """``tiny_pair``, whose process is killed when it decodes ``prompt`` for the first time (when it
+    encodes it for the second, that is: before, all prompts are checked).
+    """
+    return replace(tiny_pair(), text=Fatal(prompt, flag))  # type: ignore[arg-type]
