@@ -11,6 +11,12 @@ from pathlib import Path
 
 VARIABLE = "PRESTO_PLUGINS"  # files, separated as in PATH
 OPTION = "--plugin"
+_loaded: list[Path] = []
+
+
+def loaded() -> tuple[Path, ...]:
+    """The files that were run, whole paths in their order: another process may run them too."""
+    return tuple(_loaded)
 
 
 def load_plugin(path: Path) -> None:
@@ -21,6 +27,7 @@ def load_plugin(path: Path) -> None:
         runpy.run_path(str(path), run_name=f"presto_plugin_{path.stem}")
     except Exception as error:
         raise ValueError(f"the plugin {path} failed: {type(error).__name__}: {error}") from error
+    _loaded.append(path.resolve())
 
 
 def load_named() -> None:

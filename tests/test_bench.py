@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,71 +11,45 @@ from typing import Any, NamedTuple
 import pytest
 
 from presto.benchmarks import bench as bench_module
-from presto.benchmarks.bench import Bench, ResultFile, run_bench
+from presto.benchmarks import measuring
+from presto.benchmarks.bench import Bench, measured_here, run_bench
+from presto.benchmarks.parts import Shard
+from presto.benchmarks.result_file import ResultFile
 from presto.benchmarks.results import parse_result
 from presto.commands.main import main
 from presto.commands.options import PairChoice
-from presto.models.catalogue import find
-from presto.models.registry import Pair
-from presto.records import DecodeConfig, load_recording, load_trace
+from presto.records import load_recording, load_trace
 from presto.runs.prompts import Prompt
 from presto.runs.stopping import Stop
-from presto.runs.variants import find_variant
 from presto.scorers import SCORERS, scorer
-from tests.support.doubles import Letters, Scripted
+from tests.support.benches import (
+    CONFIG,
+    METHODS,
+    PROMPTS,
+    begun,
+    certain,
+    measurer,
+    pair,
+    ran,
+    stopping,
+)
 from viz.bench_info import where_line
 
-PROMPTS = [Prompt(name, text, 1) for name, text in (("a", "AB"), ("a", "C"), ("b", "ABC"))]
-CONFIG = DecodeConfig(max_new_tokens=8, budget=5, draft_length=3)
 CALLS = 85  # of the target, until a stop comes in the middle of the second prompt
 
 
-def pair(choose: Callable[[Sequence[int]], int] = lambda prefix: 2 + len(prefix) % 7) -> Pair:
-    """A pair whose drafter is right two times out of three."""
-    system = Scripted(choose, lambda prefix, depth: 2 + (len(prefix) + depth + (depth == 2)) % 7)
-    return Pair(find("smollm2-gated"), system, Letters(), None)  # type: ignore[arg-type]
-
-
-def stopping(after: int, act: Callable[[], object]) -> Pair:
-    """The same, but ``act`` is called when the target is asked for the n-th time."""
-    asked = 0
-
-    def choose(prefix: Sequence[int]) -> int:
-        nonlocal asked
-        asked += 1
-        if asked == after:
-            act()
-        return 2 + len(prefix) % 7
-
-    return pair(choose)
-
-
-def begun(pair: Pair, config: DecodeConfig = CONFIG, methods: str = "ar,linear,presto") -> Bench:
-    return Bench(pair, PROMPTS, [find_variant(name) for name in methods.split(",")], config)
-
-
-def certain(result: dict[str, Any]) -> Any:
-    """What of a result does not depend on the clock."""
-    runs = [run | {"seconds": 0} for run in result["runs"]]
-    figures = {
-        name: {key: row[key] for key in ("tau_macro", "histogram", "equal_to_ar")}
-        for name, row in result["methods"].items()
-    }
-    return runs, figures, result["differences"], result["prompts"], result["complete"]
-
-
-def stop_in_the_middle(path: Path) -> Bench:
+def stop_in_the_middle(path: Path) -> list[dict[str, Any]]:
+    """The runs of a bench that was stopped."""
     stop = Stop()
-    bench = begun(stopping(CALLS, lambda: setattr(stop, "signal", signal.SIGINT)))
-    run_bench(bench, ResultFile(path, False), stop)
-    return bench
+    pair = stopping(CALLS, lambda: setattr(stop, "signal", signal.SIGINT))
+    return list(ran(path, pair, stop=stop)["runs"])
 
 
 def test_a_stopped_bench_leaves_a_valid_file_that_says_so_and_goes_on(tmp_path: Path) -> None:
-    whole = run_bench(begun(pair()), ResultFile(tmp_path / "whole.json", False), Stop())
+    whole = ran(tmp_path / "whole.json", pair())
     assert whole["complete"]
     stopped = stop_in_the_middle(tmp_path / "x.json")
-    assert 3 < len(stopped.runs) < 9
+    assert 3 < len(stopped) < 9
     partial = parse_result((tmp_path / "x.partial.json").read_text())
     assert not partial.complete
     assert sum(partial.prompts.values()) == 1
@@ -83,17 +57,15 @@ def test_a_stopped_bench_leaves_a_valid_file_that_says_so_and_goes_on(tmp_path: 
     assert partial.plan.prompts == {"a": 2, "b": 1}
     assert "stopped after 1 of 3 prompts" in where_line(partial)
     assert not (tmp_path / "x.json").exists()
-    resumed = begun(pair())
-    measured = list(stopped.runs.values())
-    result = run_bench(resumed, ResultFile(tmp_path / "x.json", True), Stop())
-    assert [run for run in resumed.runs.values() if run in measured] == measured
+    result = ran(tmp_path / "x.json", pair(), resume=True)
+    assert [run for run in result["runs"] if run in stopped] == stopped
     assert certain(result) == certain(whole)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["whole.json", "x.json"]
     assert parse_result((tmp_path / "x.json").read_text()).complete
 
 
 def test_it_counts_why_every_round_of_a_drafting_method_ended() -> None:
-    result = run_bench(begun(pair()), ResultFile(None, False), Stop())
+    result = ran(None, pair())
     # The third candidates begin behind the right one; the cap leaves a last draft of one position.
     of_a_run, of_all = {"depth": 1, "top_k": 2}, {"depth": 3, "top_k": 6}
     for method in ("linear", "presto"):
@@ -108,19 +80,17 @@ def test_ends_of_a_scorer_that_reads_hidden_states_are_not_known(
 ) -> None:
     monkeypatch.setattr(SCORERS, "_records", dict(SCORERS._all()))
     scorer("reads_states", needs_hidden=True)(lambda drafted: 0 * drafted.tokens)
-    bench = begun(pair())
-    trace = bench._decoded(bench.methods[1], PROMPTS[0], CONFIG, Stop())
-    assert len(bench._ends(trace)) == len(trace.rounds)
+    own = measurer(pair())
+    trace = own._decoded(own.methods[1], PROMPTS[0], CONFIG, Stop())
+    assert len(own._ends(trace)) == len(trace.rounds)
     hidden = replace(trace, config=replace(trace.config, scorer="reads_states"))
-    assert bench._ends(hidden) == []
+    assert own._ends(hidden) == []
 
 
 def test_nothing_is_measured_twice(tmp_path: Path) -> None:
-    result = run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop())
-    again = begun(stopping(1, lambda: pytest.fail("decoded again")))
-    assert certain(run_bench(again, ResultFile(tmp_path / "x.json", True), Stop())) == certain(
-        result
-    )
+    result = ran(tmp_path / "x.json", pair())
+    untouched = stopping(1, lambda: pytest.fail("decoded again"))
+    assert certain(ran(tmp_path / "x.json", untouched, resume=True)) == certain(result)
 
 
 def test_an_unfinished_bench_is_not_overwritten(tmp_path: Path) -> None:
@@ -134,7 +104,7 @@ def test_an_unfinished_bench_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_finished_one_stays_until_the_next_is_finished(tmp_path: Path) -> None:
-    run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop())
+    ran(tmp_path / "x.json", pair())
     before = (tmp_path / "x.json").read_bytes()
     stop_in_the_middle(tmp_path / "x.json")
     assert (tmp_path / "x.json").read_bytes() == before
@@ -145,33 +115,38 @@ def test_a_finished_one_stays_until_the_next_is_finished(tmp_path: Path) -> None
     ("change", "named"),
     [
         (lambda b: setattr(b, "config", replace(CONFIG, max_new_tokens=9)), "max_new_tokens was 8"),
-        (lambda b: setattr(b, "methods", b.methods[:2]), "methods was"),
+        (lambda b: setattr(b, "methods", METHODS[:2]), "methods was"),
         (lambda b: setattr(b, "prompts", PROMPTS[:2]), "prompts was"),
         (lambda b: setattr(b, "prompts", [*PROMPTS[:2], Prompt("b", "AB")]), "data was"),
-        (lambda b: setattr(b.pair.system, "mode", "other"), "mode was scripted, now it is other"),
+        (lambda b: setattr(b, "shard", Shard(2, 3)), "part was None, now it is .*'number': 2"),
     ],
 )
 def test_other_settings_are_refused_by_name(
     tmp_path: Path, change: Callable[[Bench], None], named: str
 ) -> None:
     stop_in_the_middle(tmp_path / "x.json")
-    bench = begun(pair())
+    own = measurer(pair())
+    bench = begun(own)
     change(bench)
     with pytest.raises(ValueError, match=named):
-        run_bench(bench, ResultFile(tmp_path / "x.json", True), Stop())
+        bench.resume(ResultFile(tmp_path / "x.json", True))
 
 
-@pytest.mark.parametrize("name", ["versions", "where"])
+@pytest.mark.parametrize("name", ["versions", "where", "mode"])
 def test_other_versions_and_devices_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     stop_in_the_middle(tmp_path / "x.json")
-    bench = begun(pair())
-    place = bench_module.where(bench.pair.system) | {"device": "tpu"}
+    other = pair()
+    place = measuring.where(other.system) | {"device": "tpu"}
     told = {"versions": lambda: {"torch": "9"}, "where": lambda pair: place}
-    monkeypatch.setattr(bench_module, name, told[name])
-    with pytest.raises(ValueError, match=r"versions was|device was cpu, now it is tpu"):
-        run_bench(bench, ResultFile(tmp_path / "x.json", True), Stop())
+    if name == "mode":
+        other.system.mode = "other"  # type: ignore[misc]
+    else:
+        monkeypatch.setattr(measuring, name, told[name])
+    named = r"versions was|device was cpu, now it is tpu|mode was scripted, now it is other"
+    with pytest.raises(ValueError, match=named):
+        ran(tmp_path / "x.json", other, resume=True)
 
 
 def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path) -> None:
@@ -179,7 +154,7 @@ def test_what_was_measured_before_a_failure_is_kept(tmp_path: Path) -> None:
         raise RuntimeError("the device is gone")
 
     with pytest.raises(RuntimeError, match="the device is gone"):
-        run_bench(begun(stopping(CALLS, fail)), ResultFile(tmp_path / "x.json", False), Stop())
+        ran(tmp_path / "x.json", stopping(CALLS, fail))
     assert len(parse_result((tmp_path / "x.partial.json").read_text()).runs) > 3
 
 
@@ -191,15 +166,15 @@ def test_it_is_written_as_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         path = tmp_path / "x.partial.json"
         seen.append(len(parse_result(path.read_text()).runs) if path.exists() else 0)
 
-    run_bench(begun(pair()), ResultFile(tmp_path / "x.json", False), Stop(), look)
+    ran(tmp_path / "x.json", pair(), report=look)
     assert seen == [0, 3, 6]
 
 
 def test_a_prompt_beyond_the_context_is_refused_before_any_is_decoded() -> None:
     prompts = [*PROMPTS, Prompt("c", "A" * 600, 7)]
-    untouched = stopping(1, lambda: pytest.fail("decoded"))
+    untouched = measurer(stopping(1, lambda: pytest.fail("decoded")))
     with pytest.raises(ValueError, match=r"c, line 7: the prompt has 600 tokens"):
-        Bench(untouched, prompts, [find_variant("ar")], CONFIG)
+        untouched.check(prompts)
 
 
 # The command
@@ -248,6 +223,51 @@ def test_the_command_bench_stops_and_goes_on(presto: Callable[..., Ended], tmp_p
     assert finished.out.startswith("method")
     assert parse_result((tmp_path / "x.json").read_text()).complete
     assert presto(*BENCH, "--resume").code == 0
+
+
+def test_the_command_bench_measures_parts_and_merges_them(
+    presto: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert presto(*BENCH).code == 0
+    parts = [f"{number}.json" for number in (3, 1, 2)]
+    for file in parts:
+        ended = presto(
+            *BENCH[:3], "--methods", "ar,presto", "--json", file, "--shard", f"{file[0]}/3"
+        )
+        assert ended.code == 0, ended.err
+        assert f"prompt {file[0]} of 3, rounds" in ended.err
+    monkeypatch.setattr("tests.test_bench.SHORT", ())
+    ended = presto("bench", "merge", *parts, "--json", "all.json")
+    assert ended.code == 0
+    assert ended.out.startswith("method")
+    joined, whole = (json.loads((tmp_path / name).read_text()) for name in ("all.json", "x.json"))
+    assert certain(joined) == certain(whole)
+    assert joined.keys() == whole.keys()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("bench",), "presto bench needs --data"),
+        ((*BENCH, "--shard", "4/3"), "--shard must be I/N"),
+        ((*BENCH[:3], "--shard", "1/3"), "--shard needs --json"),
+        (("bench", "--data", "a.jsonl", "merge", "a", "--json", "b"), "leave out --data"),
+        (("bench", "merge", "a.json", "--json", "./a.json"), "is one of the parts"),
+        (("bench", "merge", "a.json", "--json", "no/x.json"), "there is no folder"),
+        (("bench", "merge", "no.json", "--json", "x.json"), "no such result file: no.json"),
+    ],
+)
+def test_parts_that_cannot_be_are_refused(
+    presto: Callable[..., Ended],
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    named: str,
+) -> None:
+    monkeypatch.setattr("tests.test_bench.SHORT", ())
+    ended = presto(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert named in ended.err
+    assert ended.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -338,16 +358,17 @@ def test_a_budget_that_cannot_be_is_refused(
 
 def test_a_bench_chooses_for_every_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PRESTO_CACHE", str(tmp_path))
-    bench = replace(begun(pair()), auto=True, runs={})
-    result = run_bench(bench, ResultFile(tmp_path / "x.json", False), Stop())
+    own = measurer(pair(), auto=True)
+    bench, file = begun(own), ResultFile(tmp_path / "x.json", False)
+    result = run_bench(bench, measured_here(own), file, Stop())
     assert set(result["chosen"]) == {"linear", "presto"}
     read = parse_result((tmp_path / "x.json").read_text())
     assert read.chosen["presto"].budget == result["chosen"]["presto"]["budget"]
-    again = replace(begun(pair()), auto=True, runs={})
-    monkeypatch.setattr(again, "chosen", lambda: {"presto": {"budget": 7, "draft_length": 3}})
+    other = {"presto": {"budget": 7, "draft_length": 3}}
+    again = replace(bench, conditions=replace(bench.conditions, chosen=other), runs={})
     with pytest.raises(ValueError, match="cannot be gone on with: chosen was"):
-        run_bench(again, ResultFile(tmp_path / "x.json", True), Stop())
-    assert run_bench(begun(pair()), ResultFile(None, False), Stop())["chosen"] == {}
+        again.resume(ResultFile(tmp_path / "x.json", True))
+    assert ran(None, pair())["chosen"] == {}
 
 
 def test_progress_is_shown_on_a_terminal_only(

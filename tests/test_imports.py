@@ -1,4 +1,4 @@
-"""Importing any module needs no GPU, no weights and no package that exists for CUDA only."""
+"""Importing any module needs no GPU, no weights, no package that exists for CUDA only, no Ray."""
 
 import os
 import pkgutil
@@ -12,7 +12,7 @@ import ui
 import viz
 from tests.support.checks import some
 
-CUDA_ONLY = (
+ABSENT = (  # packages that exist for CUDA only, and the optional one
     "triton",
     "flash_attn",
     "bitsandbytes",
@@ -22,6 +22,7 @@ CUDA_ONLY = (
     "tensorrt",
     "apex",
     "deepspeed",
+    "ray",
 )
 
 
@@ -42,7 +43,7 @@ def test_no_module_imports_a_cuda_package() -> None:
     assert len(modules) > 60
     code = f"""
 import importlib, sys
-for name in {CUDA_ONLY}:
+for name in {ABSENT}:
     sys.modules[name] = None
 for name in {modules}:
     importlib.import_module(name)

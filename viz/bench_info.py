@@ -6,6 +6,7 @@ Names in a file come from anyone: they are shown through ``viz.text``.
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, get_args
 
+from presto.benchmarks.parts import Shard
 from presto.benchmarks.results import Baseline, BenchResult, Figures, Interval, Methods
 from presto.records import Method
 from presto.runs.ends import ROUND_ENDS, RoundEnd
@@ -33,12 +34,16 @@ def where_line(result: BenchResult) -> str:
     ]
     sets = ", ".join(f"{_shown(name)} {count}" for name, count in result.prompts.items())
     parts += [f"prompts: {sets}"] if sets else []
+    if result.part is not None:
+        parts.append(f"part {result.part.number} of {result.part.of}")
     return " · ".join(parts if result.complete else [*parts, _stopped(result)])
 
 
 def _stopped(result: BenchResult) -> str:
     done, planned = sum(result.prompts.values()), result.plan
-    of = f" of {sum(planned.prompts.values())}" if planned else ""
+    count = sum(planned.prompts.values()) if planned else 0
+    own = Shard(result.part.number, result.part.of).numbers(count) if result.part else range(count)
+    of = f" of {len(own)}" if planned else ""
     return f"stopped after {done}{of} prompts"
 
 

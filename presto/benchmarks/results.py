@@ -9,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
@@ -24,6 +24,7 @@ MAX_BYTES = 8_000_000
 MAX_SETS = 40  # data sets of a file
 MAX_METHODS = 24
 MAX_RUNS = 100_000
+MAX_BLOCKS = 1_000  # of prompts of one set, one after another
 LONGEST_REASON = 240  # characters of a refusal
 Baseline = Literal["ar", "linear"]
 Stage = Literal["draft", "score", "search", "mask", "verify", "commit"]
@@ -164,6 +165,24 @@ class Plan:
 
 
 @dataclass(frozen=True, config=STRICT)
+class Part:
+    """That a file is part ``number`` (from 1) of the ``of`` parts of a bench: it has every
+    ``of``-th prompt. ``sets``: the data sets of all prompts in their order, with their prompts.
+    """
+
+    number: Annotated[int, Field(ge=1)]
+    of: Annotated[int, Field(ge=1)]
+    sets: Annotated[tuple[tuple[Name, Count], ...], Field(max_length=MAX_BLOCKS)]
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        prompts = sum(count for _, count in self.sets)
+        if not self.number <= self.of <= max(1, prompts) <= MAX_RUNS:
+            raise ValueError(f"number ≤ of ≤ prompts ≤ {MAX_RUNS} is wanted, got {self}")
+        return self
+
+
+@dataclass(frozen=True, config=STRICT)
 class Shape:
     """What was chosen for a method on the device."""
 
@@ -198,7 +217,16 @@ class BenchResult:
     )
     complete: bool = True
     plan: Plan | None = None
+    part: Part | None = None  # in the file of a part
     runs: Annotated[tuple[BenchRun, ...], Field(max_length=MAX_RUNS)] = ()
+
+
+def basis(result: dict[str, Any]) -> dict[str, Any]:
+    """What figures depend on, by name, of a result file's content: those of two files that differ
+    in any of it are not figures of one bench.
+    """
+    whole = {name: result.get(name) for name in ("chosen", "part")}
+    return {**result["where"], **result["config"], **result["plan"], **whole}
 
 
 _RESULT = TypeAdapter(BenchResult)

@@ -1,6 +1,7 @@
 """The figures of a benchmark, made from its runs: all paired over prompts."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,6 +12,28 @@ from presto.benchmarks.statistics import Estimate, estimate
 from presto.records.measures import Totals
 
 Rows = dict[str, list[BenchRun]]  # per method its runs, prompt by prompt
+
+
+def figures(
+    runs: Mapping[tuple[int, str], BenchRun], methods: Sequence[str], sets: Sequence[str]
+) -> dict[str, Any]:
+    """All figures of a result file, of the prompts that all ``methods`` have decoded.
+
+    ``runs`` by prompt and method; ``sets``: the data set of every prompt, in order.
+    """
+    done = [n for n in range(len(sets)) if all((n, method) in runs for method in methods)]
+    names = sorted({sets[number] for number in done})
+    of_set = {name: [n for n in done if sets[n] == name] for name in names}
+
+    def rows(numbers: Sequence[int]) -> Rows:
+        return {method: [runs[number, method] for number in numbers] for method in methods}
+
+    return {
+        "prompts": {name: len(numbers) for name, numbers in of_set.items()},
+        "methods": summarise(rows(done)),
+        "differences": differences(rows(done)),
+        "datasets": {name: summarise(rows(numbers)) for name, numbers in of_set.items()},
+    }
 
 
 def summarise(rows: Rows) -> dict[str, Any]:

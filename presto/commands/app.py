@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from presto.commands.bench import bench_app
 from presto.commands.options import PairChoice, configurable, option_of
 from presto.commands.progress import Progress
 from presto.commands.train import train_app
@@ -18,10 +19,8 @@ from presto.records.bounds import MAX_LANES, MAX_NOTE, MAX_TITLE
 from presto.records.measures import output_ids
 from presto.records.writing import check_output
 from presto.runs.events import GrowingRun, collected
-from presto.runs.prompts import checked_prompts
 from presto.runs.requests import METHODS, check_method, check_prompt
 from presto.runs.stopping import Stop, stoppable
-from presto.runs.variants import find_variant, variants
 
 if TYPE_CHECKING:
     from presto.models.registry import Pair
@@ -30,6 +29,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
 )
 ngram_app = typer.Typer(no_args_is_help=True, help="Build n-gram tables.")
+app.add_typer(bench_app, name="bench")
 app.add_typer(ngram_app, name="ngram")
 app.add_typer(train_app, name="train")
 
@@ -88,52 +88,6 @@ def decode(
     if run.finish == "stopped":
         kept = f"the run so far is in {trace}" if trace else "the text so far was printed"
         stop.end(f"{len(output_ids(run))} of at most {config.max_new_tokens} tokens, {kept}")
-
-
-@app.command()
-@configurable()
-def bench(
-    choice: PairChoice,
-    config: DecodeConfig,
-    auto: bool,
-    data: Annotated[
-        list[str], typer.Option(help="PATH, PATH:N or PATH:A-B; several times for several sets.")
-    ],
-    methods: Annotated[
-        str, typer.Option(help=f"Comma-separated, of {', '.join(variants())}.")
-    ] = "ar,linear,blind,presto",
-    json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the result file here.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a bench that was stopped.")
-    ] = False,
-) -> None:
-    """Run methods side by side on prompt files and print their figures.
-
-    What is measured is written as it goes, to FILE.partial.json until the bench is over.
-    """
-    chosen = list({name: find_variant(name) for name in methods.split(",")}.values())
-    prompts = checked_prompts(data)
-    from presto.benchmarks.bench import Bench, ResultFile, run_bench
-    from presto.benchmarks.summary import table
-
-    file = ResultFile(json_file, resume)
-    measured = Bench(choice.load(), prompts, chosen, config, auto=auto)
-
-    def report(number: int) -> None:
-        rounds = {v.name: measured.runs[number, v.name].totals.rounds for v in chosen}
-        typer.echo(f"prompt {number + 1} of {len(prompts)}, rounds {rounds}", err=True)
-
-    with stoppable() as stop:
-        result = run_bench(measured, file, stop, report)
-    if result["methods"]:
-        typer.echo(table(result))
-    if not result["complete"]:
-        done = sum(result["prompts"].values())
-        where = f"kept in {file.partial}: add --resume to go on" if json_file else "printed above"
-        where = where if measured.runs else "nothing is kept"
-        stop.end(f"{done} of {len(prompts)} prompts are measured, {where}")
 
 
 @app.command()

@@ -1,0 +1,1 @@
+"""Work on several machines or devices by Ray, an optional extra; nothing outside imports it."""
