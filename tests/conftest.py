@@ -2,17 +2,21 @@
 present.
 """
 
-import pytest
-import torch
-from hypothesis import settings
+import os
 
-from tests.support.examples import examples
+# Tiny models, here and in the processes that tests start: threads that wait for each other cost
+# many times what they give.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import pytest  # noqa: E402
+import torch  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+from tests.support.examples import examples  # noqa: E402
 
 settings.register_profile("presto", deadline=None, max_examples=examples(100))
 settings.load_profile("presto")
-torch.set_num_threads(
-    1
-)  # tiny models: threads that wait for each other cost many times what they give
+torch.set_num_threads(1)
 DEVICES = ["cpu", *["cuda"] * torch.cuda.is_available()]
 
 
