@@ -8,11 +8,11 @@ import os
 # many times what they give.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import pytest  # noqa: E402
-import torch  # noqa: E402
-from hypothesis import settings  # noqa: E402
+import pytest
+import torch
+from hypothesis import settings
 
-from tests.support.examples import examples  # noqa: E402
+from tests.support.examples import examples
 
 settings.register_profile("presto", deadline=None, max_examples=examples(100))
 settings.load_profile("presto")
