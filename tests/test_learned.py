@@ -12,11 +12,13 @@ from presto.decoding.loop import decode
 from presto.kernels.learned import (
     LEVEL,
     OF_CONTEXT,
+    RATIO,
     ROW,
     Networks,
     level_part,
     load_networks,
     network,
+    row_features,
     save_networks,
 )
 from presto.kernels.ngram import NgramModel
@@ -125,6 +127,46 @@ def test_the_kernels_compute_the_network_that_was_taught() -> None:
         shared = np.ascontiguousarray(inputs[-len(OF_CONTEXT) :, 0])
         network(level, inputs[LEVEL : LEVEL + ROW], shared, weights, out)
         np.testing.assert_allclose(inputs[0] + out, wanted, atol=2e-3)
+
+
+@pytest.mark.parametrize("first", [0, 1, 2], ids=lambda first: f"after {first} 0")
+def test_a_contexts_counts_are_those_of_table_and_text(first: int) -> None:
+    """Token 0 and the table's first pair are counted like all others."""
+    written, text = [0, 0, 1, 0, 2, 2, 0, 1, 0, 0, 2], [1, 0, 0, 0, 2, 0, 1]
+    ngram = NgramModel(4, NgramTable.build([np.array(written)], 4), order=3)
+    ngram.extend(text)
+    tokens = np.arange(4)
+    unigram = np.exp(ngram.logprobs((), tokens))
+    out, shared = np.empty((ROW, 4)), np.empty(len(OF_CONTEXT))
+    row_features(ngram.counts, (first, 0), tokens, np.log(unigram), unigram, out, shared)
+
+    def seen(ids: list[int], *context: int) -> np.ndarray:
+        size = len(context)
+        after = [
+            ids[i + size] for i in range(len(ids) - size) if tuple(ids[i : i + size]) == context
+        ]
+        return np.bincount(after, minlength=4)
+
+    pair, last = (first, 0), (0,)
+    totals = [seen(written, *pair), seen(text, *pair), seen(written, *last), seen(text, *last)]
+    np.testing.assert_allclose(shared[:4], [np.log1p(counts.sum()) for counts in totals])
+    np.testing.assert_allclose(
+        out[2:6],
+        np.log1p(
+            [seen(text, *pair), seen(written, *pair), seen(text, *last), seen(written, *last)]
+        ),
+    )
+    assert shared[4] == pytest.approx((np.log(unigram) + RATIO * out[0]).max())
+
+
+def test_a_row_of_a_text_that_has_only_begun_knows_no_pair() -> None:
+    ngram = NgramModel(4, None, order=3)
+    ngram.extend([0])
+    tokens, shared = np.arange(4), np.empty(len(OF_CONTEXT))
+    unigram = np.exp(ngram.logprobs((), tokens))
+    out = np.empty((ROW, 4))
+    row_features(ngram.counts, (-1, 0), tokens, np.log(unigram), unigram, out, shared)
+    assert shared[:2].tolist() == [0.0, 0.0]
 
 
 def test_it_learns_what_the_ratio_does_not_know() -> None:
