@@ -2,6 +2,7 @@
 scrubbed and stepped; its mask lights what a node sees.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,6 +24,7 @@ Visit = Callable[..., Page]
 STILL = {"reduced_motion": "reduce"}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 LARGE = under("Large", budget=512)
+READ = "willReadFrequently"  # what the browser advises those who look at a canvas
 INK = """(canvas) => {
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     let sum = 0;
@@ -149,7 +151,7 @@ def test_the_mask_lights_what_a_node_sees(visit: Visit, here: str) -> None:
 
 
 def test_the_mask_has_a_filled_cell_where_a_row_sees_a_column(visit: Visit, here: str) -> None:
-    page, info = opened(visit, here, "Fibonacci%3A+code", 5), info_of(index=4)
+    page, info = opened(visit, here, "Fibonacci%3A+code", 5, expected=READ), info_of(index=4)
     count = len(info.sees)
     dark = """(canvas, count) => {
         const context = canvas.getContext("2d"), cell = canvas.width / count, cells = [];
@@ -186,7 +188,7 @@ def test_it_plays_and_pauses(visit: Visit, here: str) -> None:
 
 
 def test_the_tree_grows_with_the_steps(visit: Visit, here: str) -> None:
-    page = opened(visit, here, "Fibonacci%3A+code")
+    page = opened(visit, here, "Fibonacci%3A+code", expected=READ)
     ink = []
     for step in (0, 8, 16, 31):
         slider(page).fill(str(step))
@@ -245,7 +247,10 @@ def test_it_is_asked_for_and_loaded_only_when_it_is_to_be_seen(visit: Visit, her
         page.on("request", lambda request: asked.append(request.url))
 
     page = visit(url=here, prepare=watch, **STILL)
-    own = ("/film.js", "/film_tree.js", "/film_table.js", "/mask.js", "what-if/film")
+    own = (
+        *("player/film.js", "/film_tree.js", "/film_table.js", "/mask.js", "logic/film.js"),
+        "what-if/film",
+    )
     assert not [url for url in asked if url.endswith(own)]
     page.locator('[data-phase="build"]').click()
     expect(sentence(page)).not_to_be_empty()
@@ -304,7 +309,7 @@ def test_it_has_no_serious_finding_and_fits(
 ) -> None:
     page = opened(visit, here, run, **settings)
     slider(page).fill("6")
-    rest(page)
+    expect(page.locator("#player .player")).not_to_have_class(re.compile("drawing"))
     assert serious(page, "#player") == []
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width == page.viewport_size["width"]  # type: ignore[index]
