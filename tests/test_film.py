@@ -98,7 +98,7 @@ def test_the_film_of_a_round_is_the_tree_of_the_round(
             assert len(found.tree.tokens) == 1
 
 
-@pytest.mark.parametrize("search", [*SEARCHES.built_in, *OWN_SEARCHES])
+@pytest.mark.parametrize("search", [*sorted(SEARCHES.built_in), *OWN_SEARCHES])
 @pytest.mark.parametrize("scorer", [*USUAL, *OWN_SCORERS])
 def test_every_scorer_and_search_has_its_film(scorer: str, search: str) -> None:
     with own_ones():
