@@ -44,7 +44,7 @@ TESTS = {
     "presto/kernels/search.py": "search scoring plugins",
     "presto/kernels/noise.py": "sampling search",
     "presto/build.py": "search scoring plugins",
-    "presto/scorers.py": "scoring search plugins",
+    "presto/scorers.py": "scorers scoring search plugins",
     "presto/searches.py": "search plugins",
     "presto/decoding/verify.py": "verify tree_attention lossless",
     "presto/decoding/sampling.py": "sampling lossless",
