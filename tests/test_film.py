@@ -174,3 +174,19 @@ def test_a_large_round_is_played_in_good_time() -> None:
 def test_a_round_without_drafts_has_no_film() -> None:
     trace = run(tiny_gated(5), replace(CONFIG, max_new_tokens=3), TABLE, method="ar")
     assert States(trace, TABLE).film(0, trace.config) is None
+
+
+def test_a_scorer_of_whole_paths_is_drafted_the_same_sample() -> None:
+    """Linear drafting in plain Python takes what the compiled one takes."""
+    drafted = Marginals(((4, 2, 1), (3, 0, 1)), ((-0.5, -1.2, -2.3), (-0.5, -1.2, -2.3)))
+    config = DecodeConfig(search="linear", sampled_draft=True, temperature=0.9, scorer="blind")
+    ranks = set()
+    with own_ones():
+        for seed in range(12):
+            own = replace(config, seed=seed)
+            tree, _ = build_tree(drafted, [0, 3], NgramModel(5), own)
+            plain = replace(own, scorer="first_letter")
+            other, _ = build_tree(drafted, [0, 3], NgramModel(5), plain)
+            assert other.rank == tree.rank
+            ranks.add(tree.rank)
+    assert len(ranks) > 2

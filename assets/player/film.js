@@ -1,5 +1,6 @@
 // The search of a round as a film: its tree grows node by node, beside the candidates that wait and
-// the tree-attention mask. It needs nothing but an element and the film (ui/film_payload.py).
+// the tree-attention mask. It needs nothing but the film (ui/film_payload.py) and an element inside
+// one of class "player", whose styles it uses.
 
 import { isStill } from "./charts.js";
 import { make, makeButton } from "./dom.js";
