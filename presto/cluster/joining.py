@@ -36,3 +36,8 @@ def joined(address: str = "") -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def address_of() -> str:
+    """HOST:PORT of the cluster that this process has joined, for others on its nodes."""
+    return str(ray_module().get_runtime_context().gcs_address)
