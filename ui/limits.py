@@ -45,8 +45,9 @@ def why_unavailable(spec: PairSpec) -> str:
     """Why a pair cannot run here, as the end of a sentence; empty if it can."""
     if zero.ACTIVE:
         return zero.why_unavailable(spec)
-    place = remote if remote.is_active() else machine
-    return place.why_unavailable(spec)
+    if remote.is_active():
+        return remote.why_unavailable(spec)
+    return machine.why_unavailable(spec)
 
 
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:

@@ -81,7 +81,9 @@ def _round_seconds() -> int:
 def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
     """Decode the lanes on the next free replica; ``ServingError`` says why it cannot go on."""
     attention, thread, asked = Attention(), ModelThread(), [*lanes]
-    run = _joined[0].decode(system, prompt, [tuple(lane) for lane in lanes])
+    run = _joined[0].decode(
+        system, prompt, [(lane.method, lane.config, lane.auto) for lane in lanes]
+    )
     try:
         news = yield from _first(thread, run)
         while news is not None and not attention.is_lost():

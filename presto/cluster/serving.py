@@ -121,7 +121,7 @@ class RemoteRun:
         try:
             told: Told | None = next(self._answers, None)
         except self._errors as error:
-            raise LostError(str(error)) from error
+            raise LostError(str(error).partition("\n")[0]) from error
         return told
 
     def cancel(self) -> None:
