@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import presto
 from tests.load import Tally, run_load
+from tests.support import server
 from tests.support.process import replicas_of, serving
 
 
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("--tokens", type=int, default=16, help="new tokens of a run")
     parser.add_argument("--kill", action="store_true", help="kill a replica in the middle")
     chosen = parser.parse_args()
+    server.START = 600  # a cluster and its replicas start first
     tally = Tally()
     with (
         TemporaryDirectory() as folder,
