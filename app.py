@@ -16,6 +16,7 @@ from starlette.middleware import Middleware
 
 from presto import plugins
 from presto.paths import ASSETS
+from presto.runs.refusals import in_one_sentence
 from presto.runs.requests import AUTO
 from ui import remote, zero
 from ui.api import compare, decode, recorded_runs
@@ -273,7 +274,7 @@ def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
     zero.preload()
-    with remote.backend():
+    with in_one_sentence(), remote.backend():
         serve(port)
 
 

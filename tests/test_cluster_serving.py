@@ -17,7 +17,7 @@ import pytest
 from presto.cluster import replica as replica_module
 from presto.cluster.joining import INSTALL, address_of, joined
 from presto.cluster.replica import Replica
-from presto.cluster.serving import Cluster, LostError, deploy, withdraw
+from presto.cluster.serving import Cluster, LostError, deploy, share, withdraw
 from presto.cluster.told import Facts, Failed, Told
 from presto.commands.main import main
 from presto.models.catalogue import find
@@ -240,6 +240,13 @@ def test_pairs_that_are_not_served_are_named(answers: Answers) -> None:
     other = why_unavailable(find("smollm2-dflash"))
     assert other == f"this page's cluster serves only {PAIR}"
     assert serving.at_once() == 3
+
+
+def test_replicas_share_the_devices_of_a_cluster() -> None:
+    assert share({"CPU": 7.0}, 2) == 3
+    assert share({"CPU": 64.0, "GPU": 4.0}, 2) == 2
+    with pytest.raises(ValueError, match="3 pairs need as many GPUs, the cluster has 2"):
+        share({"CPU": 64.0, "GPU": 2.0}, 3)
 
 
 async def rounds(replica: Replica, most: int = 10**6) -> list[Told]:

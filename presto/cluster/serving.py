@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from presto.cluster.joining import ray_module
 from presto.cluster.told import Facts, Lanes, Told
+from presto.records import shown
 
 if TYPE_CHECKING:
     from presto.models.registry import Pair
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 APPLICATION = "presto"
 FRONT = "front"
 HEALTH_SECONDS = 2.0  # between two questions to a replica: how soon a dead one is replaced
-START_SECONDS = 1800.0  # in which every pair must be loaded
+FACTS_SECONDS = 300.0  # until the cluster must say what it serves
 
 
 class LostError(RuntimeError):
@@ -59,7 +60,7 @@ def deploy(
 
     serve, resources = serve_module(), ray_module().cluster_resources()
     gpus = int(resources.get("GPU", 0))
-    count = replicas or max(1, (gpus or int(resources.get("CPU", 1))) // len(pairs))
+    count = replicas or share(resources, len(pairs))
     facts = Facts(dict.fromkeys(pairs, count))
     options: dict[str, Any] = {
         "max_ongoing_requests": 1,
@@ -77,8 +78,22 @@ def deploy(
     ]
     front = serve.deployment(Front, name=FRONT).options(ray_actor_options={"num_cpus": 0})
     serve.start(proxy_location="Disabled")  # nothing listens to HTTP
-    serve.run(front.bind(facts, *served), name=APPLICATION, route_prefix=None)
+    try:
+        serve.run(front.bind(facts, *served), name=APPLICATION, route_prefix=None)
+    except RuntimeError as error:
+        raise ValueError(f"the pairs cannot be served: {shown(str(error), 600)}") from error
     return facts
+
+
+def share(resources: Mapping[str, float], pairs: int) -> int:
+    """How many replicas of each pair fit: one per GPU, or per CPU where there is none.
+    ``ValueError`` if not all pairs do.
+    """
+    gpus = int(resources.get("GPU", 0))
+    devices, kind = (gpus, "GPUs") if gpus else (int(resources.get("CPU", 0)), "CPUs")
+    if devices < pairs:
+        raise ValueError(f"{pairs} pairs need as many {kind}, the cluster has {devices}")
+    return devices // pairs
 
 
 def withdraw() -> None:
@@ -94,7 +109,7 @@ class Cluster:
         self._serve, self._ray = serve_module(), ray_module()
         try:
             front = self._serve.get_app_handle(APPLICATION)
-            self.facts: Facts = front.facts.remote().result(timeout_s=60)
+            self.facts: Facts = front.facts.remote().result(timeout_s=FACTS_SECONDS)
         except Exception as error:
             raise ValueError(
                 "no pair is served on this cluster: start `presto serve --address …` first"
