@@ -16,8 +16,9 @@ from starlette.middleware import Middleware
 
 from presto import plugins
 from presto.paths import ASSETS
+from presto.runs.refusals import in_one_sentence
 from presto.runs.requests import AUTO
-from ui import zero
+from ui import remote, zero
 from ui.api import compare, decode, recorded_runs
 from ui.bench import open_result, results, show_result
 from ui.compare import (
@@ -32,12 +33,13 @@ from ui.compare import (
 from ui.compare_payload import ComparePayload
 from ui.compressed import CompressedOnce
 from ui.controls import CHOSEN, FIELDS, values_of
+from ui.environment import limit
 from ui.examples import example_buttons
 from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.gate import Gate
 from ui.lane_forms import lane_controls
-from ui.limits import SESSIONS, limit
+from ui.limits import SESSIONS
 from ui.links import from_query, to_query
 from ui.listeners import Listeners
 from ui.live import begin, check, halt, ready_again, run_live
@@ -48,7 +50,7 @@ from ui.queue import MODEL, bound_queue
 from ui.recordings import recorded, recordings_in
 from ui.replay_api import replays
 from ui.run_ticket import RunTicket
-from ui.serving import load_ahead
+from ui.serving import at_once, load_ahead
 from ui.settings_panel import settings_panel
 from ui.streams import StreamsOverSockets
 from ui.what_if import WhatIf
@@ -126,7 +128,7 @@ def restore(request: gr.Request) -> list[Any]:
     ]
 
 
-# How Gradio serves an event of the page: at once, one file at a time, or one run at a time. A run
+# How Gradio serves an event of the page: at once, one file at a time, or as devices are free. A run
 # may be asked for while an earlier one of the page, given up, still waits in the line or ends its
 # round: by itself Gradio would drop it ("once").
 AT_ONCE: dict[str, Any] = {
@@ -136,11 +138,16 @@ AT_ONCE: dict[str, Any] = {
 }
 ONE_FILE: dict[str, Any] = AT_ONCE | {"concurrency_limit": 1, "show_progress": "minimal"}
 EVERY_TIME: dict[str, Any] = {"trigger_mode": "multiple"}
-ONE_RUN: dict[str, Any] = EVERY_TIME | {
-    "api_visibility": "private",
-    "concurrency_limit": 1,
-    "concurrency_id": MODEL,
-}
+
+
+def in_line() -> dict[str, Any]:
+    """How what decodes is served: all in one line for the devices there are."""
+    return {"concurrency_limit": at_once(), "concurrency_id": MODEL}
+
+
+def a_run() -> dict[str, Any]:
+    """How a run of the page is served."""
+    return EVERY_TIME | {"api_visibility": "private"} | in_line()
 
 
 def build() -> gr.Blocks:
@@ -159,7 +166,12 @@ def build() -> gr.Blocks:
         how = MarkdownIt().render(HOW)  # here: in the page it would delay the first tree
         gr.HTML(how, js_on_load=None, elem_id="how-it-works", elem_classes="presto-page")
         for function in (decode, compare):
-            gr.api(function, api_name=function.__name__, concurrency_id=MODEL, concurrency_limit=1)
+            gr.api(
+                function,
+                api_name=function.__name__,
+                concurrency_id=MODEL,
+                concurrency_limit=at_once(),
+            )
         gr.api(recorded_runs(runs_folder()), api_name="trace", concurrency_limit=None)
         gr.api(replays(runs_folder()), api_name="replay", concurrency_limit=2)
     return page
@@ -202,7 +214,7 @@ def explore_page(page: gr.Blocks) -> tuple[list[Any], gr.HTML]:
         asked, begin, [ticket, *request], [number, picker, *buttons], validator=check, **AT_ONCE
     )
     over = begun.success(
-        run_live, [ticket, number, *request], player, show_progress_on=prompt, **ONE_RUN
+        run_live, [ticket, number, *request], player, show_progress_on=prompt, **a_run()
     )
     over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     stop.click(halt, ticket, buttons, **AT_ONCE)
@@ -245,7 +257,7 @@ def compare_page(settings: list[Any], player: gr.HTML, pages: gr.Tabs) -> None:
             **AT_ONCE,
         )
         over = begun.success(
-            run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **ONE_RUN
+            run_lanes, [ticket, number, *request], side, show_progress_on=prompt, **a_run()
         )
         over.then(ready_again, ticket, buttons, **AT_ONCE, **EVERY_TIME)
     again.click(replayed, [ticket, *lanes, *settings], side, **ONE_FILE)
@@ -279,8 +291,15 @@ def around() -> list[Middleware]:
 def main() -> None:
     """Serve the page on port 7860, or on PORT or GRADIO_SERVER_PORT."""
     port = int(os.environ.get("PORT") or os.environ.get("GRADIO_SERVER_PORT") or 7860)
-    pairs = chosen()
-    zero.preload()
+    with in_one_sentence():
+        pairs = chosen()
+        zero.preload()
+        with remote.backend():
+            serve(port, pairs)
+
+
+def serve(port: int, ahead: tuple[str, ...]) -> None:
+    """Serve the page until it is ended; the pairs ``ahead`` are loaded meanwhile."""
     page = bound_queue(build())
     page.launch(
         server_name=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
@@ -296,7 +315,7 @@ def main() -> None:
         mcp_server=os.environ.get("PRESTO_MCP") == "1",  # needs the package gradio[mcp]
         prevent_thread_lock=True,
     )
-    load_ahead(pairs)
+    load_ahead(ahead)
     page.block_thread()
 
 

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gradio_client import Client
+from gradio_client.exceptions import AppError
 from gradio_client.utils import QueueError
 
 from tests.support.process import serving, usage
@@ -37,6 +38,8 @@ class Tally:
     seconds: list[float] = field(default_factory=list)
     refused: int = 0
     crossed: int = 0  # answers that belong to somebody else's prompt
+    texts: dict[str, str] = field(default_factory=dict)  # by prompt
+    ended_in_words: list[str] = field(default_factory=list)  # runs that the server gave up, and why
 
 
 def visit(url: str, prompt: str, tokens: int, tally: Tally) -> None:
@@ -54,9 +57,14 @@ def visit(url: str, prompt: str, tokens: int, tally: Tally) -> None:
                 with tally.lock:
                     tally.refused += 1
                 time.sleep(RETRY_SECONDS)
+            except AppError as error:
+                with tally.lock:
+                    tally.ended_in_words.append(str(error))
+                return
     finally:
         client.close()
     with tally.lock:
+        tally.texts[prompt] = trace["output"]
         tally.seconds.append(time.perf_counter() - began)
         tally.crossed += trace["prompt"] != prompt
 
@@ -67,11 +75,13 @@ def wave(url: str, numbers: range, visitors: int, tokens: int, tally: Tally) -> 
         list(pool.map(lambda number: visit(url, f"visitor {number} asks", tokens, tally), numbers))
 
 
-def run_load(url: str, pid: int, visitors: int, runs: int, tokens: int = 16) -> dict[str, Any]:
+def run_load(
+    url: str, pid: int, visitors: int, runs: int, tokens: int = 16, tally: Tally | None = None
+) -> dict[str, Any]:
     """The figures of ``runs`` runs by ``visitors`` simultaneous visitors; memory is read after
     every ``visitors``.
     """
-    tally, began = Tally(), time.perf_counter()
+    tally, began = tally or Tally(), time.perf_counter()
     megabytes = [usage(pid).megabytes]
     for first in range(0, runs, visitors):
         wave(url, range(first, min(first + visitors, runs)), visitors, tokens, tally)
@@ -79,7 +89,8 @@ def run_load(url: str, pid: int, visitors: int, runs: int, tokens: int = 16) -> 
     return {
         "visitors": visitors,
         "runs": len(tally.seconds),
-        "lost": runs - len(tally.seconds),
+        "lost": runs - len(tally.seconds) - len(tally.ended_in_words),
+        "ended_in_words": tally.ended_in_words,
         "crossed": tally.crossed,
         "refusals_of_a_full_line": tally.refused,
         "seconds": round(time.perf_counter() - began, 2),

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,22 @@ def test_the_space_runs_what_the_project_requires(front: dict[str, Any]) -> None
     assert front["suggested_hardware"] in {hardware.value for hardware in SpaceHardware}
     for torch in ("2.8.0", "2.11.0"):  # oldest and newest on ZeroGPU
         assert torch in requirement("torch").specifier
+
+
+def test_a_page_without_models_requires_the_same_without_torch() -> None:
+    def lines(name: str) -> set[str]:
+        return {
+            line
+            for line in (ROOT / name).read_text(encoding="utf-8").splitlines()
+            if not line.startswith("#")
+        }
+
+    page, whole = lines("requirements-page.txt"), lines("requirements.txt")
+    left_out = {Requirement(line).name for line in whole - page}
+    assert left_out == {"torch", "transformers", "accelerate", "gguf", "tokenizers"}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert page - whole == set(extras["optional-dependencies"]["ray"])
+    assert page - whole <= lines("requirements-dev.txt")
 
 
 def test_the_space_card_is_complete(front: dict[str, Any]) -> None:

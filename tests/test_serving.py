@@ -19,7 +19,7 @@ from presto.runs import runner as runs
 from presto.runs.events import RunEvent, events_of
 from tests.support import synthetic
 from tests.support.event_loop import in_a_loop
-from ui import api, limits, live, serving
+from ui import api, limits, live, local, serving
 from ui.compare import check_lanes
 from ui.controls import FIELDS, values_of
 from ui.error_messages import ServingError, no_memory
@@ -61,7 +61,7 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     monkeypatch.setattr(runs, "stream", stream)
     monkeypatch.setattr(runs, "forget", forget)
     yield parts
-    serving._threads.clear()
+    local._threads.clear()
 
 
 def test_the_page_may_run_large_trees_and_long_outputs_but_not_four_lanes_of_both() -> None:

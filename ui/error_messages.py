@@ -54,3 +54,11 @@ def no_memory(lane: Lane) -> str:
         f"The machine ran out of memory with a budget of {budget} and {tokens} new tokens: try "
         f"{smaller}."
     )
+
+
+def stuck(seconds: int) -> str:
+    """A round took longer than it may."""
+    return (
+        f"A round took longer than {seconds} seconds and was given up: run again with a smaller "
+        "budget."
+    )

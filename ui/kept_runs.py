@@ -6,7 +6,7 @@ from collections import OrderedDict
 from threading import Lock
 
 from presto.records import Trace
-from ui.limits import limit
+from ui.environment import limit
 
 KEPT = 500_000  # nodes and candidates of all of them together: PRESTO_KEPT_RUNS
 _lock = Lock()

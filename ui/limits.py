@@ -5,7 +5,6 @@ The ranges of ``DecodeConfig`` bound each setting, these limits bound their prod
 variables change them, so that a Space with two CPU cores can be stricter than one with a GPU.
 """
 
-import os
 from collections.abc import Sequence
 
 from presto.models import machine
@@ -13,7 +12,8 @@ from presto.models.catalogue import PairSpec, find
 from presto.runs.budget import Shape, largest
 from presto.runs.requests import check_prompt, config_for
 from presto.searches import SEARCHES
-from ui import zero
+from ui import remote, zero
+from ui.environment import limit
 from ui.lanes import Lane
 
 MAX_LANES = 4
@@ -22,18 +22,6 @@ SESSIONS = 256
 # "Explore" (two lanes) may ask for the largest tree over 1,024 tokens, or for the longest output
 # with the usual trees; four lanes at the ends of their ranges are too much for one visitor.
 MAX_WORK = 2 * 1024 * 1024
-
-
-def limit(name: str, default: int) -> int:
-    """A positive limit from the environment variable ``name``; ``ValueError`` if it is set to
-    anything else.
-    """
-    text = os.environ.get(name, "")
-    if not text:
-        return default
-    if not text.isdecimal() or int(text) < 1:
-        raise ValueError(f"{name} must be a positive whole number, got {text!r}")
-    return int(text)
 
 
 def max_work() -> int:
@@ -55,7 +43,11 @@ def work(lane: Lane, system: str) -> int:
 
 def why_unavailable(spec: PairSpec) -> str:
     """Why a pair cannot run here, as the end of a sentence; empty if it can."""
-    return zero.why_unavailable(spec) if zero.ACTIVE else machine.why_unavailable(spec)
+    if zero.ACTIVE:
+        return zero.why_unavailable(spec)
+    if remote.is_active():
+        return remote.why_unavailable(spec)
+    return machine.why_unavailable(spec)
 
 
 def check_request(prompt: object, system: object, lanes: Sequence[Lane]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradio as gr
 
+from ui.environment import limit
 from ui.gradio_internals import (
     Refusal,
     current_page,
@@ -14,7 +15,6 @@ from ui.gradio_internals import (
     waiting,
     without_heartbeat,
 )
-from ui.limits import limit
 
 MODEL = "model"  # everything that decodes waits for one resource: there is one device
 WAITING = 16  # requests that may wait: PRESTO_QUEUE

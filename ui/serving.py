@@ -1,44 +1,30 @@
-"""Lanes decoded on behalf of a visitor: loading with progress, round by round, watched, refused in
-words.
+"""The one seam for where runs happen: on a thread of this process, on a GPU that ZeroGPU lends, or
+on the replicas of a Ray cluster.
+
+Everything else of the page knows nothing of it: limits, the line, Stop and the words for errors are
+the same at all three places.
 """
 
-import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from traceback import clear_frames
-from typing import TypeVar
+from collections.abc import Generator, Sequence
 
-from presto.models import machine
-from presto.models.catalogue import find
-from presto.models.memory import is_out_of_memory, release
-from presto.records import DecodeConfig
-from ui import zero
-from ui.error_messages import ServingError, no_memory
-from ui.lanes import Lane, Update, Waiting, told
-from ui.limits import limit
-from ui.listeners import Attention
-from ui.worker import ModelThread, StuckError
-
-T = TypeVar("T")
-log = logging.getLogger(__name__)
-ROUND_SECONDS, LOAD_SECONDS = 120, 1800  # PRESTO_ROUND_SECONDS, PRESTO_LOAD_SECONDS
-WARM = 8  # tokens of the run that nobody sees
+from ui import local, remote, zero
+from ui.lanes import Lane, Update, Waiting
 
 
-_threads: list[ModelThread] = []
+def at_once() -> int:
+    """How many runs may be under way at once: there is one device, or a replica each."""
+    return remote.at_once() if remote.is_active() else 1
 
 
-def _thread() -> ModelThread:
-    """The model's thread, another one if it is stuck."""
-    if not _threads or _threads[-1].stuck:
-        _threads[:] = [ModelThread()]
-    return _threads[-1]
+def load_ahead(pairs: Sequence[str]) -> None:
+    """Load pairs before anybody asks for them; on ZeroGPU and on a cluster that is done already."""
+    if not zero.ACTIVE and not remote.is_active():
+        local.load_ahead(pairs)
 
 
 def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[Update, None, None]:
-    """Decode the lanes one after another. Closing the generator ends the run and frees its memory
-    at once, and so does a visitor who never listens.
+    """Decode the lanes one after another. Closing the generator ends the run and frees its device
+    after the round in progress, and so does a visitor who never listens.
 
     ``ValueError``, ``WeightsError`` and ``ServingError`` say in one sentence why a run cannot go
     on.
@@ -46,88 +32,7 @@ def decode_lanes(system: str, prompt: str, lanes: Sequence[Lane]) -> Generator[U
     if zero.ACTIVE:
         yield Waiting("Waiting for a GPU…")
         yield from zero.decode_lanes(system, prompt, lanes)
-        return
-    from presto.runs.runner import stream
-
-    thread, attention = _thread(), Attention()
-    yield from _loaded(thread, system)
-    for number, lane in enumerate(lanes):
-        events = stream(system, prompt, lane.method, lane.config, auto=lane.auto)
-        try:
-            while (event := _round(thread, partial(next, events, None), lane)) is not None:
-                if attention.is_lost():
-                    return
-                lane = lane.after(event)
-                yield told(number, event)
-        finally:
-            if not thread.stuck:
-                thread.within(ROUND_SECONDS, events.close)
-
-
-def load_ahead(pairs: Sequence[str]) -> None:
-    """Load the pairs that can run here, beside the page, and decode a few tokens for nobody: the
-    first visitor waits at most for the rest of it. On ZeroGPU they are there already.
-    """
-    for name in () if zero.ACTIVE else pairs:
-        if not machine.why_unavailable(find(name)):
-            _thread().submit(partial(_warm_up, name))
-
-
-def _warm_up(system: str) -> None:
-    """What goes wrong is logged here, and told to whoever asks for the pair."""
-    from presto.runs.runner import prepare, stream
-
-    try:
-        prepare(system)
-        for _ in stream(system, "Hello", "presto", DecodeConfig(max_new_tokens=WARM), auto=True):
-            pass
-    except Exception:
-        log.warning("%s could not be loaded ahead", find(system).title, exc_info=True)
-
-
-def _loaded(thread: ModelThread, system: str) -> Iterator[Update]:
-    from presto.runs.runner import prepare
-
-    title = find(system).title
-    with _with_message(
-        f"{title} does not fit into this machine's memory: choose a smaller pair.",
-        f"{title} could not be loaded in time: run again, or choose another pair.",
-    ):
-        for _ in thread.watched(
-            limit("PRESTO_LOAD_SECONDS", LOAD_SECONDS), partial(prepare, system)
-        ):
-            yield Waiting(f"Loading {title}…")
-
-
-def _round(thread: ModelThread, work: Callable[[], T], lane: Lane) -> T:
-    seconds = limit("PRESTO_ROUND_SECONDS", ROUND_SECONDS)
-    stuck = (
-        f"A round took longer than {seconds} seconds and was given up: run again with a smaller "
-        "budget."
-    )
-    with _with_message(no_memory(lane), stuck):
-        return thread.within(seconds, work)
-
-
-@contextmanager
-def _with_message(memory: str, time: str) -> Iterator[None]:
-    """End a run with ``memory`` or ``time`` if that is what it ran out of, and give back what it
-    held.
-    """
-    problem = ""
-    try:
-        yield
-    except StuckError:
-        from presto.runs.runner import forget
-
-        # the stuck round may have left the model in any state; no wait for the device here
-        forget()
-        problem = time
-    except (RuntimeError, MemoryError) as error:
-        if not is_out_of_memory(error):
-            raise
-        clear_frames(error.__traceback__)
-        release()
-        problem = memory
-    if problem:
-        raise ServingError(problem)
+    elif remote.is_active():
+        yield from remote.decode_lanes(system, prompt, lanes)
+    else:
+        yield from local.decode_lanes(system, prompt, lanes)

@@ -68,8 +68,12 @@ class ModelThread:
             yield waited
         return future.result()
 
+    def end(self) -> None:
+        """Nothing more will be asked of this thread: it ends after the work in progress."""
+        self._tasks.put(None)
+
     def leave(self, seconds: float) -> NoReturn:
         """Give this thread up: it ends, and drops its run, when the work in progress returns."""
         self.stuck = True
-        self._tasks.put(None)
+        self.end()
         raise StuckError(f"no answer within {seconds:g} s")

@@ -1,4 +1,4 @@
-"""The commands: ``presto fetch | decode | bench | record | ngram | train``.
+"""The commands: ``presto fetch | decode | bench | record | serve | ngram | train``.
 
 ``--plugin FILE.py`` before or after a command loads scorers and searches of your own.
 """
@@ -13,6 +13,7 @@ import typer
 from presto.commands.bench import bench_app
 from presto.commands.options import PairChoice, configurable, option_of
 from presto.commands.progress import Progress
+from presto.commands.serve import serve
 from presto.commands.train import train_app
 from presto.records import DecodeConfig, Method, Recording, Trace, save
 from presto.records.bounds import MAX_LANES, MAX_NOTE, MAX_TITLE
@@ -29,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__
 )
 ngram_app = typer.Typer(no_args_is_help=True, help="Build n-gram tables.")
+app.command()(serve)
 app.add_typer(bench_app, name="bench")
 app.add_typer(ngram_app, name="ngram")
 app.add_typer(train_app, name="train")

@@ -65,7 +65,15 @@ def stream(
     """
     check_prompt(prompt)
     find(system)
-    pair, chosen = load(system, dtype), check_method(method)
+    yield from told(load(system, dtype), prompt, method, config, auto)
+
+
+def told(
+    pair: Pair, prompt: str, method: str, config: DecodeConfig, auto: bool = False
+) -> Generator[RunEvent | DeviceMeasured, None, None]:
+    """``stream`` by a loaded pair."""
+    check_prompt(prompt)
+    chosen = check_method(method)
     if auto and chosen != PLAIN and must_measure(pair, config_for(chosen, config)):
         check_fits(len(pair.encode(prompt)), config, pair.system.context)
         yield DeviceMeasured()
@@ -75,17 +83,17 @@ def stream(
 def run_events(
     pair: Pair, prompt: str, method: Method, config: DecodeConfig, auto: bool = False
 ) -> Generator[RunEvent, None, None]:
-    """``stream`` on a loaded pair."""
+    """A run by a loaded pair: its start after the prefill, then every round."""
     config, tuning = config_for(method, config), None
     if auto and method != PLAIN:
         check_fits(len(pair.encode(prompt)), config, pair.system.context)
         config, tuning = tuned(pair, config)
     run, head = _begin(pair, prompt, method, config, tuning)
     yield RunStarted(head)
-    told = set(head.pieces)
+    seen = set(head.pieces)
     for round_ in run.rounds(Run.plain_round if method == "ar" else Run.draft_round):
-        new = round_.tokens() - told
-        told |= new
+        new = round_.tokens() - seen
+        seen |= new
         over = pair.text.decode(run.output.tokens) if run.finish else ""
         output = cut_at_stop(over, config.stop)
         yield RoundDecoded(round_, pair.text.labels(new), run.finish, output)

@@ -38,9 +38,26 @@ def process_of(url: str) -> int:
     return next(pid for pid in _children() if port in _environment(pid))
 
 
-def _children() -> list[int]:
-    files = Path("/proc/self/task").glob("*/children")
-    return [int(pid) for file in files for pid in file.read_text().split()]
+def replicas_of(pid: int | str) -> list[int]:
+    """The processes below process ``pid`` that are replicas of a pair on its own Ray cluster."""
+    found = []
+    for child in _children(pid):
+        if b"ray::ServeReplica:presto:smollm2" in _title(child):
+            found.append(child)
+        found += replicas_of(child)
+    return found
+
+
+def _title(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except FileNotFoundError:
+        return b""  # it has ended
+
+
+def _children(pid: int | str = "self") -> list[int]:
+    files = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for file in files for child in file.read_text().split()]
 
 
 def _environment(pid: int) -> list[bytes]:
