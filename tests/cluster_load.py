@@ -51,7 +51,7 @@ def main() -> None:
     tally = Tally()
     with (
         TemporaryDirectory() as folder,
-        serving(True, Path(folder), PRESTO_BACKEND="ray") as (url, pid),
+        serving(True, Path(folder), PRESTO_BACKEND="ray", PRESTO_SESSIONS="40") as (url, pid),
     ):
         replicas = len(replicas_of(pid))
         if chosen.kill:
