@@ -3,6 +3,7 @@
 import { savePicture, saveRows, saveRun, saveTable } from "./downloads.js";
 import { readRun } from "./logic/files.js";
 import { linkTo } from "./logic/links.js";
+import { Playback } from "./logic/playback.js";
 
 /** Copy `text`; where the browser forbids it, let the reader copy it from a box. */
 async function copy(text) {
@@ -76,3 +77,15 @@ export async function openFile(player, file) {
     player.view.say(error.message);
   }
 }
+
+/** Playback of the rounds of `player`. */
+export const playbackOf = (player) =>
+  new Playback(() => ({ isLast: player.isLast, state: player.run.head.state }), {
+    rewind: () => player.go(0),
+    step: () => {
+      player.view.say(player.run.head.message);
+      player.go(player.round + 1);
+    },
+    wait: () => player.view.say("Waiting for the next round…"),
+    change: (isPlaying) => player.view.showPlaying(isPlaying),
+  });

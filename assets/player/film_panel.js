@@ -7,7 +7,7 @@ import { Newest } from "./logic/what_if.js";
 
 const KEPT = 8; // rounds whose films are kept
 
-export class FilmPanel {
+class FilmPanel {
   /**
    * `part`: the elements film, filmAbsent and treePanel; `address(what)`: where to ask; `on`: as
    * for a film.
@@ -77,3 +77,7 @@ export class FilmPanel {
     this.film.begin();
   }
 }
+
+/** The film of the search that built the tree on `player`'s screen. */
+export const filmOf = (player, part, address) =>
+  new FilmPanel(part, address, { pick: (node) => player.pin(node), speed: () => player.speed });

@@ -2,17 +2,19 @@
 // only show them (ui/explore_payload.py).
 
 import { loadPlotly } from "./charts.js";
+import { playbackOf } from "./commands.js";
 import { follow, onPageChange, partsIn } from "./component.js";
 import { say } from "./dom.js";
 import { listen } from "./events.js";
+import { filmOf } from "./film_panel.js";
 import { Learn } from "./learn.js";
 import { isReached, parseQuery } from "./logic/links.js";
 import { nodeSentence } from "./logic/nodes.js";
 import { neighbour, pathTo } from "./logic/path.js";
 import { Run } from "./logic/run.js";
-import { filmOf, playbackOf, viewOf } from "./player_parts.js";
 import { TwoTrees } from "./two_trees.js";
 import { Veil } from "./veil.js";
+import { viewOf } from "./view.js";
 import { WhatIf } from "./what_if.js";
 
 class Player {

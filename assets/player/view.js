@@ -200,3 +200,12 @@ export class View {
     showCard(this.part.details, rows, this.head, HINT);
   }
 }
+
+/** Everything that `player` shows of a round, in `root` with its elements `part`. */
+export const viewOf = (player, root, part) =>
+  new View(root, part, {
+    pin: (node) => player.pin(node),
+    go: (round) => player.jump(round),
+    view: (name) => player.learn.notice(`view:${name}`),
+    idle: () => player.prepareNext(),
+  });
