@@ -186,7 +186,7 @@ def test_the_command_stops_with_a_valid_file_and_goes_on(
         if "of 15 done, about" in line:
             process.send_signal(signal.SIGINT)
             break
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=180)
     assert process.returncode == 130, told
     assert "prompts are measured, kept in" in told
     partial_file = parse_result((tmp_path / "x.partial.json").read_text())

@@ -95,7 +95,7 @@ def test_a_refusal_comes_in_words(served: str) -> None:
 
 def test_a_visitor_who_leaves_frees_the_replica(served: str) -> None:
     """Both replicas decode long runs that are given up; others follow at once."""
-    left = [serving.decode_lanes(PAIR, "BCDE", [Lane("ar", LONG)] * 40) for _ in range(2)]
+    left = [serving.decode_lanes(PAIR, "BCDE", [Lane("ar", LONG)] * 400) for _ in range(2)]
     for updates in left:
         next(update for update in updates if isinstance(update, LaneEvent))
     for updates in left:
@@ -103,7 +103,7 @@ def test_a_visitor_who_leaves_frees_the_replica(served: str) -> None:
     began = time.monotonic()
     assert len(decoded("BCD")) > 1
     whole = time.monotonic()
-    assert whole - began < 10, "forty lanes take longer"
+    assert whole - began < 60, "four hundred lanes take longer"
 
 
 def test_a_replica_that_dies_ends_its_run_in_words_and_is_replaced(served: str, pair: Pair) -> None:
@@ -123,7 +123,7 @@ def test_a_replica_that_dies_ends_its_run_in_words_and_is_replaced(served: str, 
             assert what(trace_of(whole, 2)) == what(finished(pair, prompt, "ar", LONG))
     assert ended == [remote.LOST]
     assert what(trace_of(decoded("BCD"))) == what(finished(pair, "BCD", "presto", CONFIG))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while len(now := replicas_of("self")) < 2 or before[0] in now:
         assert time.monotonic() < deadline, "no replica took its place"
         time.sleep(0.2)
