@@ -8,6 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import gradio as gr
+
 from presto.models.tables import table_of
 from presto.records import Method, Trace, load_recording
 from presto.runs.counterfactuals import lineup
@@ -18,14 +20,13 @@ from ui.explore_payload import shown_first
 from ui.player import LEARN
 from ui.questions import asked, check_work, find_run
 from ui.recordings import recordings_in
+from ui.round_payload import SHARED
 from viz.alternatives import replay
 from viz.lesson.costs import costs, expected
 from viz.lesson.course import Course, Lesson, telling_round
 from viz.lesson.drafting import columns, draft_and_verify, marginals, nonsense, one_by_one
 from viz.lesson.grown import grow
 from viz.lesson.trees import budgets, mask, scores, search, verdict
-from viz.speedup import TOP
-from viz.theme import dark_of_light
 
 CHAPTERS: dict[str, Callable[[Course], Lesson]] = {
     "pass": one_by_one,
@@ -41,6 +42,14 @@ CHAPTERS: dict[str, Callable[[Course], Lesson]] = {
 }
 
 
+LESSON = "learn"  # the tab
+
+
+def asked_tab(request: gr.Request) -> Any:
+    """The tab that an address asks for: ``?learn=3`` opens the lesson."""
+    return gr.Tabs(selected=LESSON) if "learn" in request.query_params else gr.skip()
+
+
 def languages() -> dict[str, Path]:
     """``code -> file`` of the texts; a language is added by its file."""
     return {path.stem: path for path in sorted(LEARN.glob("*.json"))}
@@ -50,7 +59,24 @@ def lesson_value(folder: Path) -> dict[str, Any]:
     """What the page's component needs from the start: languages, chapters, and the recorded runs."""
     names = {code: _name(path) for code, path in languages().items()}
     runs = [[title, path.name] for title, path in recordings_in(folder).items()]
-    return {"languages": names, "chapters": list(CHAPTERS), "runs": runs, "dark": dark_of_light()}
+    shared = {name: SHARED[name] for name in ("dark", "fan", "columns")}
+    first = _first(folder, runs[0][1]) if runs else None
+    return shared | {
+        "languages": names,
+        "chapters": list(CHAPTERS),
+        "runs": runs,
+        "first": first,
+    }
+
+
+def _first(folder: Path, key: str) -> dict[str, Any] | None:
+    """The first chapter on the first run, which then needs no question; none where that run cannot
+    be replayed.
+    """
+    try:
+        return lesson_answer(folder, {"key": key, "chapter": next(iter(CHAPTERS))})
+    except ValueError:
+        return None
 
 
 @lru_cache(maxsize=16)
@@ -151,23 +177,21 @@ def _beside(found: Course, committed: int, accepted: int, size: int) -> dict[str
     config = found.shown.config
     blind = lineup(config)["blind"]
     changes = {"scorer": blind.scorer, "lam": blind.lam, "normalised": blind.normalised}
-    before = len(found.round.committed) - len(found.round.accepted) - 1
     drafted = found.states.marginals(found.index)
-    oracle = oracle_length(drafted, found.continuation, TOP)
+    most = min(size, oracle_length(drafted, found.continuation, config.top_k) - 1)
     return {
         "size": size,
         "accepted": accepted,
         "you": committed,
         "blind": found.replay(**changes, budget=size).committed,
         "presto": found.replay(budget=size).committed,
-        "oracle": oracle + max(0, before),
-        "top": TOP,
+        "oracle": found.states.committed(found.index, most),
     }
 
 
 def cost_answer(folder: Path, given: Mapping[str, Any]) -> dict[str, Any]:
-    """What a setting would do by exact replay and the run's measured costs, and whether it is slower
-    than plain decoding.
+    """What a setting would do by exact replay and the run's measured costs, and whether it is
+    slower than plain decoding.
     """
     found = course(folder, given)
     question = asked(found.shown, given.get("settings", {}))
@@ -195,4 +219,3 @@ LESSONS: dict[str, Callable[[Path, Mapping[str, Any]], dict[str, Any]]] = {
     "lesson_cost": cost_answer,
     "lesson_run": run_answer,
 }
-

@@ -12,8 +12,8 @@ from presto.records.measures import (
     tokens_per_second,
     totals,
 )
-from presto.runs.states import States
 from presto.runs.ends import RoundEnd
+from presto.runs.states import States
 from viz.ends import EndsInfo, _get_ends_info, _get_ends_plot, ended_run
 from viz.lesson.course import Course, Lesson, Question
 from viz.plot import Plot, scatter

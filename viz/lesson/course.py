@@ -1,6 +1,7 @@
 """The run that a lesson speaks of, and the shape of what a chapter knows of it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from presto.records import Method, Piece, Round, Trace, changed
@@ -15,7 +16,8 @@ FEWEST = 3  # drafted tokens that the round of a lesson accepts, if any of the r
 NO_LANE = "This run has no lane “{}”, which this chapter needs: choose a recorded run that has."
 
 
-class Course(NamedTuple):
+@dataclass(frozen=True)
+class Course:
     """A recorded run under a title; ``index`` is the round that the lesson looks at."""
 
     title: str

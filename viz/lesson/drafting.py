@@ -1,4 +1,4 @@
-"""Chapters one to four: one token at a time, a draft and its check, marginals, and why they mislead."""
+"""Chapters one to four: one token at a time, a draft and its check, marginals, their nonsense."""
 
 from collections.abc import Mapping, Sequence
 from math import exp

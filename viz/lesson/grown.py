@@ -41,7 +41,7 @@ def grow(
         raise ValueError(SHAPE)
     if len(given) > budget:
         raise ValueError(f"the budget is {budget} nodes, got {len(given)}")
-    number = {(): ROOT}
+    number: dict[tuple[int, ...], int] = {(): ROOT}
     tokens, parents, nodes = [course.round.tree.tokens[ROOT]], [-1], []
     for one in given:
         path = _path(one, offered)
@@ -65,9 +65,7 @@ def _tree(tokens: Sequence[int], parents: Sequence[int]) -> Tree:
     return Tree(tuple(tokens), tuple(parents), rank, zeros, zeros, zeros, zeros)
 
 
-def _why(
-    course: Course, tree: Tree, accepted: Sequence[int]
-) -> tuple[tuple[str, str, str], ...]:
+def _why(course: Course, tree: Tree, accepted: Sequence[int]) -> tuple[tuple[str, str, str], ...]:
     """What the target went on to write, as far as the tree follows it and one token further."""
     written, pieces = course.continuation[: len(accepted) + 1], course.shown.pieces
     return tuple(

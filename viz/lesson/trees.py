@@ -156,7 +156,7 @@ def mask(course: Course) -> Lesson:
 
 
 def verdict(course: Course) -> Lesson:
-    """The path that the target accepts, and two lanes that write the same text by the same noise."""
+    """The path that the target accepts, and two lanes that the same noise makes write one text."""
     round_ = course.round
     stop = round_.accepted[-1] if round_.accepted else ROOT
     chances = dict(zip(round_.choice.top_ids, round_.choice.top_probs, strict=False))
@@ -186,6 +186,4 @@ def verdict(course: Course) -> Lesson:
 
 def _chips(trace: Trace) -> list[list[list[str]]]:
     """The text of a lane by round: chips of text and how they came."""
-    return [
-        [[running(unit.text), unit.kind] for unit in text.units] for text in round_texts(trace)
-    ]
+    return [[[running(unit.text), unit.kind] for unit in text.units] for text in round_texts(trace)]
