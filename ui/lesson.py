@@ -4,6 +4,7 @@ had accepted, and what a setting would cost. Answered like the panel "What if", 
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from ui.recordings import recordings_in
 from ui.round_payload import SHARED
 from viz.alternatives import replay
 from viz.lesson.costs import costs, expected
-from viz.lesson.course import Course, Lesson, telling_round
+from viz.lesson.course import Course, Lesson, another_round, telling_round
 from viz.lesson.drafting import columns, draft_and_verify, marginals, nonsense, one_by_one
 from viz.lesson.grown import grow
 from viz.lesson.trees import budgets, mask, scores, search, verdict
@@ -56,7 +57,7 @@ def languages() -> dict[str, Path]:
 
 
 def lesson_value(folder: Path) -> dict[str, Any]:
-    """What the page's component needs from the start: languages, chapters, and the recorded runs."""
+    """What the page's component needs from the start: languages, chapters, recorded runs."""
     names = {code: _name(path) for code, path in languages().items()}
     runs = [[title, path.name] for title, path in recordings_in(folder).items()]
     shared = {name: SHARED[name] for name in ("dark", "fan", "columns")}
@@ -137,6 +138,8 @@ def lesson_answer(folder: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(name, str) or name not in CHAPTERS:
         raise ValueError(f"the chapter must be one of {', '.join(CHAPTERS)}")
     found = course(folder, given)
+    if name == "verdict" and given.get("round") is None:
+        found = replace(found, index=another_round(found))
     lesson = CHAPTERS[name](found)
     own = {"run": found.title, "round": str(found.index + 1)}
     return {

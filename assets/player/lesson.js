@@ -16,6 +16,12 @@ import { countOf, lessonIn, lessonLink, readScore, withAnswer, withDone } from "
 const KEPT = "presto-lesson"; // where the device keeps the score
 const OWN_KEYS = /^(Arrow.*| |Home|End|,|\.)$/; // the player listens for these on the whole page
 
+/** Scroll the button of the place that is shown into view, sideways only. */
+function scrollTo(list) {
+  const here = list.querySelector("[aria-current]");
+  if (here) list.scrollLeft = here.offsetLeft - (list.clientWidth - here.clientWidth) / 2;
+}
+
 class Lesson {
   constructor({ element, props, watch, asked, served, plotly, learn }) {
     Object.assign(this, partsIn(element), { address: asked, folder: served(learn) });
@@ -148,7 +154,9 @@ class Lesson {
     });
     const pages = Object.entries(texts.pages).map(([name, { title }]) => [name, title, false]);
     this.part.nav.setAttribute("aria-label", texts.ui.chapters);
-    this.part.nav.replaceChildren(list(chapters), list(pages));
+    const lists = [list(chapters), list(pages)];
+    this.part.nav.replaceChildren(...lists);
+    for (const box of lists) scrollTo(box);
   }
 
   async showChapter() {

@@ -4,7 +4,6 @@ import { make, makeButton } from "./dom.js";
 import { pictureOf } from "./lesson_pictures.js";
 import { QuestionBox } from "./lesson_questions.js";
 import { formulaBox, words } from "./lesson_words.js";
-import { lessonLink } from "./logic/lesson.js";
 
 /** The task, and what ticks it off. */
 function taskOf(text, page, chapter, glossary, values) {
@@ -66,7 +65,9 @@ export function chapterPage(page, chapter, answer) {
     const on = {
       answered: (isRight) =>
         page.answered(`${answer.key}/${answer.round}/${chapter.id}/${i}`, isRight),
-      settled: () => i === 0 && settling.forEach((act) => act()),
+      settled: () => {
+        for (const act of i === 0 ? settling : []) act();
+      },
       done: task.done,
     };
     // The path explains where the tree is verified; other answers are explained by their sentence.

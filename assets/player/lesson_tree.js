@@ -1,5 +1,5 @@
-// The draft tree in the lesson: grown anew by a control, or without its verdict until the reader has
-// predicted where the accepted path ends.
+// The draft tree in the lesson: grown anew by a control, or without its verdict until the reader
+// has predicted where the accepted path ends.
 
 import { ask } from "./ask.js";
 import { make } from "./dom.js";
@@ -127,7 +127,7 @@ export function knobTree({ knob, table }, lesson, on) {
     if (value <= least) on.done();
   };
   box.append(slider(knob, name, change), told, tree.box);
-  if (table) box.append(scoreTable(table, ui));
+  if (table) on.settled(() => box.append(scoreTable(table, ui)));
   tree.want({ [knob.name]: knob.value });
   return { box, draw: () => tree.draw() };
 }

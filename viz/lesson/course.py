@@ -93,6 +93,16 @@ def telling_round(trace: Trace, states: States) -> int:
     return found
 
 
+def another_round(course: Course) -> int:
+    """A round whose verdict no other chapter has told: the one that accepts most, of the rest."""
+    drafted = [
+        (len(round_.accepted), -index)
+        for index, round_ in enumerate(course.shown.rounds[:-1])
+        if index != course.index and course.states.is_drafted(index) and round_.accepted
+    ]
+    return -max(drafted)[1] if drafted else course.index
+
+
 def token(pieces: Mapping[int, Piece], number: int) -> str:
     """A token in quotation marks that need no language."""
     return f"‘{full_label(pieces[number])}’"

@@ -7,8 +7,9 @@ from presto.records.measures import len_committed, output_ids
 from presto.records.tree import depths, ranks
 from presto.runs.counterfactuals import lineup
 from presto.runs.replay import follow_text
+from presto.scorers import SCORERS
 from viz.film import seen_by
-from viz.formula import decimal, level_lines
+from viz.formula import decimal
 from viz.lesson.course import Course, Lesson, Question, token, why_path
 from viz.text import round_texts, running
 from viz.tree import probability_text
@@ -79,11 +80,10 @@ def lams_that_rank_first(course: Course) -> tuple[float, ...]:
 def scores(course: Course) -> Lesson:
     """The prefix-aligned score with this round's numbers."""
     stop, tree, config = _stop(course), course.round.tree, course.shown.config
+    rows, path = course.view.nodes, course.round.accepted
     blind, aligned = ranks(tree.blind)[stop], ranks(tree.aligned)[stop]
-    rows, lines = course.view.nodes, level_lines(course.view)
     higher = "same" if blind == aligned else "aligned" if aligned < blind else "blind"
     first = lams_that_rank_first(course)
-    path = [rows[node] for node in course.round.accepted]
     values = {
         "lam": f"{config.lam:g}",
         "token": f"‘{rows[stop].full}’",
@@ -92,7 +92,8 @@ def scores(course: Course) -> Lesson:
         "blind_sum": decimal(tree.blind[stop]),
         "aligned_sum": decimal(tree.aligned[stop]),
         "nodes": str(len(tree.tokens) - 1),
-        "line": lines[stop],
+        "log_q": decimal(tree.log_q[stop]),
+        "log_rho": decimal(tree.log_rho[stop]),
         "blind_committed": str(_blind_committed(course)),
         "committed": str(len(course.round.committed)),
         "first": ", ".join(f"{lam:g}" for lam in first) or "–",
@@ -104,15 +105,26 @@ def scores(course: Course) -> Lesson:
             str(row.blind_rank),
             str(row.aligned_rank),
         ]
-        for row in path
+        for row in (rows[node] for node in path)
     ]
     knob = {"name": "lam", "low": 0, "high": 1, "step": 0.05, "value": config.lam}
-    picture = {"kind": "knob", "knob": knob, "table": table, "lines": [lines[n.node] for n in path]}
+    lines = [_sum(course, node) for node in path]
+    picture = {"kind": "knob", "knob": knob, "table": table, "lines": lines}
     asked = (
         Question("choice", higher, ("blind", "aligned", "same")),
         Question("lam", list(first)),
     )
     return Lesson(values, picture, asked, why_path(course))
+
+
+def _sum(course: Course, node: int) -> str:
+    """What a node adds to its path, in numbers: its formula, and what counts after it."""
+    tree, row, config = course.round.tree, course.view.nodes[node], course.shown.config
+    a, b = SCORERS.find(config.scorer).weights(row.depth, config.lam)
+    own = a * tree.log_q[node] + b * tree.log_rho[node]
+    added = tree.aligned[node] - tree.aligned[row.parent]
+    terms = f"{decimal(tree.log_q[node])} + {b:g} · {decimal(tree.log_rho[node])}"
+    return f"‘{row.full}’: {terms} = {decimal(own)} → {decimal(added)}"
 
 
 def _blind_committed(course: Course) -> int:
