@@ -44,6 +44,7 @@ CHAPTERS: dict[str, Callable[[Course], Lesson]] = {
 
 
 LESSON = "learn"  # the tab
+OFFERED = (12, 16)  # candidates and positions that a tree may be grown by hand of
 
 
 def asked_tab(request: gr.Request) -> Any:
@@ -159,7 +160,7 @@ def build_answer(folder: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     ``verify`` what the target would have accepted of it, beside the other trees of its size.
     """
     found = course(folder, given)
-    offered, budget = columns(found), found.shown.config.budget
+    offered, budget = columns(found, *OFFERED), found.shown.config.budget
     hand = grow(found, given.get("paths", []), offered, budget)
     answer: dict[str, Any] = {
         "columns": offered,

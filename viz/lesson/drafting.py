@@ -94,15 +94,17 @@ def _candidate(piece: Piece, log_q: float, number: int) -> dict[str, object]:
     }
 
 
-def columns(course: Course) -> list[list[dict[str, object]]]:
-    """The first candidates of every position, likeliest first."""
+def columns(
+    course: Course, offered: int = OFFERED, positions: int = POSITIONS
+) -> list[list[dict[str, object]]]:
+    """The first candidates of the first positions, likeliest first."""
     drafted, pieces = course.round.marginals, course.shown.pieces
     return [
         [
             _candidate(pieces[number], log_q, number)
-            for number, log_q in list(zip(ids, logs, strict=True))[:OFFERED]
+            for number, log_q in list(zip(ids, logs, strict=True))[:offered]
         ]
-        for ids, logs in list(zip(drafted.token_ids, drafted.log_q, strict=True))[:POSITIONS]
+        for ids, logs in list(zip(drafted.token_ids, drafted.log_q, strict=True))[:positions]
     ]
 
 
