@@ -1,11 +1,11 @@
-// The page "Learn" without the page: what its address asks for, which words have a meaning, whether
-// an answer is right, and the score that the device keeps.
+// The page "Learn" without the page: what its address asks for, which words have a meaning,
+// whether an answer is right, and the score that the device keeps.
 
 const WHOLE = /^\d{1,6}$/;
 const LATIN = /[A-Za-z]/;
 const NEAR = 1e-6;
 
-/** What the query `search` asks of the lesson; `chapter` and `round` from 1, null where not named. */
+/** What the query `search` asks of the lesson; numbers from 1, null where none is named. */
 export function lessonIn(search) {
   const query = new URLSearchParams(search);
   const whole = (name) => (WHOLE.test(query.get(name) ?? "") ? Number(query.get(name)) : null);
@@ -64,7 +64,7 @@ export function withWords(text, glossary) {
   return parts;
 }
 
-/** Whether `given` answers `question`. Of a λ any that the run allows is right; "none" if none is. */
+/** Whether `given` answers `question`: of a λ any that does it, "none" where none does. */
 export function isAnswer({ kind, answer }, given) {
   if (kind === "choice" || kind === "node") return given === answer;
   if (given === "none") return kind === "lam" && !answer.length;
