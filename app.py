@@ -39,6 +39,7 @@ from ui.explore_payload import ExplorePayload, opening
 from ui.files import open_file
 from ui.gate import Gate
 from ui.lane_forms import lane_controls
+from ui.lesson import LESSON, asked_tab, lesson_value
 from ui.limits import SESSIONS
 from ui.links import from_query, to_query
 from ui.listeners import Listeners
@@ -163,6 +164,9 @@ def build() -> gr.Blocks:
                 compare_page(settings, player, pages)
             with gr.Tab("Bench"):
                 bench_page()
+            with gr.Tab("Learn", id=LESSON):
+                component("lesson", lesson_value(runs_folder()))
+        page.load(asked_tab, None, pages, **AT_ONCE)
         how = MarkdownIt().render(HOW)  # here: in the page it would delay the first tree
         gr.HTML(how, js_on_load=None, elem_id="how-it-works", elem_classes="presto-page")
         for function in (decode, compare):

@@ -68,7 +68,7 @@ def test_the_page_loads_early_exactly_what_it_shows_first() -> None:
 
 
 def test_no_script_is_unused() -> None:
-    names = ("boot.js", "player.js", "film.js", "compare.js", "bench.js", *AT_ONCE)
+    names = ("boot.js", "player.js", "film.js", "compare.js", "bench.js", "lesson.js", *AT_ONCE)
     assert set(SCRIPTS) == imported(PLAYER / name for name in names)
 
 

@@ -23,6 +23,7 @@ from presto.records import changed
 from presto.runs.sweep import SweepRow, sweep
 from ui.error_messages import reason
 from ui.film_payload import film_value
+from ui.lesson import LESSONS
 from ui.payload import dump, sent
 from ui.questions import Question, asked, check_work, find_run
 from ui.streams import is_own_page
@@ -168,21 +169,21 @@ class WhatIf:
         body = await _body(request)
         if body is None or not is_own_page(request.headers):
             return Response("Not a question of this page", 400)
-        if what in ANSWERED:
+        if what in (*ANSWERED, *LESSONS):
             text = await run_sync(self._round, what, body, limiter=self.at_once)
             return Response(text, media_type="application/json")
         lines = self._lines(what, body)
         return StreamingResponse(lines, media_type="application/x-ndjson")
 
     def _question(self, body: bytes) -> tuple[Question, dict[str, Any]]:
-        given = json.loads(body)
-        if not isinstance(given, dict):
-            raise ValueError("a question must be an object")
+        given = _object(body)
         trace = find_run(given.get("key"), self.folder)
         return asked(trace, given.get("settings", {})), given
 
     def _round(self, what: str, body: bytes) -> str:
         try:
+            if what in LESSONS:
+                return dump(LESSONS[what](self.folder, _object(body)))
             question, given = self._question(body)
             return dump(ANSWERED[what](question, given.get("round")))
         except Exception as error:
@@ -203,11 +204,18 @@ class WhatIf:
 
 
 def asked_for(scope: Scope) -> str:
-    """What a request asks for: one of ``ANSWERED`` or ``STREAMED``; empty for any other request."""
+    """What a request asks for: one of those that are answered here; empty for any other request."""
     if scope["type"] != "http" or scope["method"] != "POST":
         return ""
     _, address, what = scope["path"].rpartition(ADDRESS)
-    return what if address and what in (*ANSWERED, *STREAMED) else ""
+    return what if address and what in (*ANSWERED, *LESSONS, *STREAMED) else ""
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    given = json.loads(body)
+    if not isinstance(given, dict):
+        raise ValueError("a question must be an object")
+    return given
 
 
 async def _body(request: Request) -> bytes | None:

@@ -22,8 +22,8 @@ const BUTTONS = [
 
 export class Film {
   /**
-   * Show the film `data` in `box`. `on`: what `pick(node)` does with a node that was chosen, and
-   * the `speed()` at which it plays.
+   * Show the film `data` in `box`. `on`: what `pick(node)` does with a node that was chosen, what
+   * `step(step, last)` does when a step is shown, and the `speed()` at which it plays.
    */
   constructor(box, data, on = {}) {
     Object.assign(this, { box, data, on });
@@ -208,6 +208,7 @@ export class Film {
     where.textContent = `budget: ${shown.taken} of ${data.budget} nodes`;
     this.table.show(shown);
     this.light();
+    this.on.step?.(step, this.last);
   }
 
   light() {

@@ -7,7 +7,7 @@ import { follow, onPageChange, partsIn } from "./component.js";
 import { say } from "./dom.js";
 import { listen } from "./events.js";
 import { filmOf } from "./film_panel.js";
-import { Learn } from "./learn.js";
+import { openLesson } from "./lesson_tab.js";
 import { isReached, parseQuery } from "./logic/links.js";
 import { nodeSentence } from "./logic/nodes.js";
 import { neighbour, pathTo } from "./logic/path.js";
@@ -18,7 +18,7 @@ import { viewOf } from "./view.js";
 import { WhatIf } from "./what_if.js";
 
 class Player {
-  constructor({ element, props, watch, select, send, submit, asked, served, learn }) {
+  constructor({ element, props, watch, select, send, submit, asked, served }) {
     const { root, part } = partsIn(element);
     Object.assign(this, { select, send, served });
     this.run = new Run();
@@ -33,7 +33,7 @@ class Player {
     this.twoTrees = new TwoTrees(part, asked, () => this.showTree());
     this.whatIf = new WhatIf(part, asked, { run: submit, go: (round) => this.jump(round) });
     this.playback = playbackOf(this);
-    this.learn = new Learn(this, part.learn, part.opener, served(learn));
+    part.opener.addEventListener("click", openLesson);
     document.body.classList.toggle("embedded", this.wanted.isEmbedded);
     listen(this);
     onPageChange(root, () => this.run.isReady && this.show());
@@ -152,7 +152,6 @@ class Player {
     this.view.highlight(this.round, this.path);
     if (!row) return;
     this.view.announce(nodeSentence(row));
-    this.learn.notice(`pin:${row.status}`);
     this.select({ round: this.round, node });
   }
 
@@ -175,7 +174,6 @@ class Player {
 
   rankBy(score) {
     this.view.rankBy(score, this.path);
-    this.learn.notice(`rank:${score}`);
   }
 
   /** Show the round as it is after one of its phases. */
@@ -184,7 +182,6 @@ class Player {
     if (this.twoTrees.view !== "aligned") this.chooseTree("aligned");
     this.view.showPhase(name, this.path);
     this.showFilm();
-    this.learn.notice(`phase:${name}`);
   }
 
   // ---- stepping --------------------------------------------------------------------------------
@@ -217,8 +214,6 @@ class Player {
     this.node = null;
     this.show();
     this.view.announce(`Round ${round + 1}. ${run.round(round).sentence}`);
-    this.learn.notice("step");
-    if (this.isLast) this.learn.notice("last");
   }
 
   /** The reader chose round `i`. */

@@ -14,7 +14,7 @@ function makeTab({ name, title }) {
 }
 
 export class ScoresPanel {
-  /** `part`: the elements of the panel, by data-part; `on`: what pins a node and notes a view. */
+  /** `part`: the elements of the panel, by data-part; `on`: what pins a node. */
   constructor(part, on) {
     this.part = part;
     this.on = on;
@@ -49,7 +49,6 @@ export class ScoresPanel {
 
   choose(name) {
     this.press(name);
-    this.on.view(name);
     if (this.round) this.draw(this.round, this.head);
   }
 

@@ -206,6 +206,5 @@ export const viewOf = (player, root, part) =>
   new View(root, part, {
     pin: (node) => player.pin(node),
     go: (round) => player.jump(round),
-    view: (name) => player.learn.notice(`view:${name}`),
     idle: () => player.prepareNext(),
   });
