@@ -21,6 +21,7 @@ from presto.benchmarks.result_file import ResultFile
 from presto.benchmarks.results import parse_result
 from presto.benchmarks.spread import checked, loader, measured_on, prepared
 from presto.benchmarks.time_left import TimeLeft, duration
+from presto.cluster import joining
 from presto.cluster import pool as pool_module
 from presto.cluster.joining import INSTALL, joined
 from presto.cluster.pool import Pool, pool_of
@@ -242,12 +243,30 @@ def test_what_ray_cannot_be_asked_is_refused(
     assert named in told
 
 
-def test_a_cluster_out_of_reach_is_one_sentence() -> None:
-    with (
-        pytest.raises(ValueError, match="no Ray cluster can be joined at 127"),
-        joined("127.0.0.1:9"),
-    ):
-        pass
+@pytest.mark.parametrize(("address", "tries"), [("127.0.0.1:9", 1), ("", joining.TRIES)])
+def test_a_cluster_out_of_reach_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, address: str, tries: int
+) -> None:
+    asked: list[str] = []
+
+    def fail(place: str, **_: object) -> None:
+        asked.append(place)
+        raise ConnectionError("nobody is there")
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", fail)
+    monkeypatch.setattr(ray, "shutdown", lambda: None)  # of the cluster of these tests
+    place = address or joining.OWN
+    with pytest.raises(ValueError, match=f"no Ray cluster can be joined at {place}: nobody"):
+        joined(address).__enter__()
+    assert asked == [place] * tries
+
+
+def test_one_cluster_at_a_time(cluster: str) -> None:
+    with pytest.raises(ValueError, match="has joined a Ray cluster already"):
+        joined(cluster).__enter__()
+    assert ray.is_initialized()
 
 
 def test_ray_is_imported_in_its_room_alone_and_only_inside_functions() -> None:

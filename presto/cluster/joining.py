@@ -33,6 +33,8 @@ def joined(address: str = "") -> Iterator[None]:
     """
     ray = ray_module()
     place = address or os.environ.get("RAY_ADDRESS", "") or OWN
+    if ray.is_initialized():
+        raise ValueError("this process has joined a Ray cluster already")
     for tries_left in reversed(range(TRIES if place == OWN else 1)):
         try:
             _join(ray, place)
